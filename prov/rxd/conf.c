@@ -23,7 +23,7 @@ struct rxd_conf rxd_conf = {
 #define FIELD(member) offsetof(struct rxd_conf, member)
 
 static const char *const congestion[] = {
-	[RXD_CC_CUBIC] = "cubic", [RXD_CC_NEWRENO] = "newreno", [RXD_CC_BBR] = "bbr", NULL,
+	[RXD_CC_CUBIC] = "cubic", [RXD_CC_BBR] = "bbr", NULL,
 };
 
 static const struct info_param params[] = {
@@ -61,7 +61,7 @@ static const struct info_param params[] = {
 	  "percent of the packets that may be lost before loss counts as congestion, as long as "
 	  "round-trip times do not grow; 0: each loss is congestion, as in TCP (default: 3)" },
 	{ "CONGESTION", FI_PARAM_STRING, FIELD(cc), 0, 0, congestion,
-	  "congestion control: cubic, bbr, newreno (default: cubic)" },
+	  "congestion control: cubic, bbr (default: cubic)" },
 };
 
 void rxd_conf_define(void)

@@ -80,7 +80,7 @@ static void grow_cubic(struct rxd_cc *cc, uint64_t now, uint64_t bytes, uint64_t
 	if (!cc->epoch_ns)
 		epoch_begin(cc, now);
 	packets = (double) bytes / cc->seg;
-	/* above the old maximum: NewReno with a step of one */
+	/* above the old maximum: Reno with a step of one */
 	cc->w_est += (cc->w_est < cc->w_max ? ALPHA : 1) * packets / window;
 	target = cubic_at(cc, now, rtt_ns);
 	if (target > 1.5 * window)
@@ -91,15 +91,6 @@ static void grow_cubic(struct rxd_cc *cc, uint64_t now, uint64_t bytes, uint64_t
 		window = cc->w_est;
 	if (window * cc->seg > (double) cc->window)
 		cc->window = (uint64_t) (window * cc->seg);
-}
-
-static void grow_newreno(struct rxd_cc *cc, uint64_t bytes)
-{
-	cc->acked += bytes;
-	if (cc->acked < cc->window)
-		return;
-	cc->acked -= cc->window;
-	cc->window += cc->seg;
 }
 
 void rxd_cc_on_rtt(struct rxd_cc *cc, uint64_t now, uint64_t rtt_ns)
@@ -127,10 +118,8 @@ void rxd_cc_on_ack(struct rxd_cc *cc, uint64_t now, uint64_t sent_ns, uint64_t b
 	}
 	if (cc->window < cc->threshold)
 		cc->window += bytes;
-	else if (cc->kind == RXD_CC_CUBIC)
-		grow_cubic(cc, now, bytes, rtt_ns);
 	else
-		grow_newreno(cc, bytes);
+		grow_cubic(cc, now, bytes, rtt_ns);
 }
 
 /* ---- events ------------------------------------------------------------------ */
@@ -155,17 +144,15 @@ static bool is_congestion(const struct rxd_cc *cc, const struct rxd_rtt *rtt)
 static void reduce(struct rxd_cc *cc, uint64_t now)
 {
 	double window = (double) cc->window / cc->seg;
-	double factor = cc->kind == RXD_CC_CUBIC ? BETA : 0.5;
 
 	cc->recovery_ns = now;
 	/* fast convergence: a smaller maximum than last time leaves room for other flows */
 	cc->w_max = window < cc->w_max ? window * (1 + BETA) / 2 : window;
-	cc->window = (uint64_t) ((double) cc->window * factor);
+	cc->window = (uint64_t) ((double) cc->window * BETA);
 	if (cc->window < least(cc))
 		cc->window = least(cc);
 	cc->threshold = cc->window;
 	cc->epoch_ns = 0;
-	cc->acked = 0;
 }
 
 void rxd_cc_on_mark(struct rxd_cc *cc, uint64_t now, uint64_t sent_ns)

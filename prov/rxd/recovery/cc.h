@@ -4,7 +4,7 @@
 /*
  * cc.h - congestion control: the congestion window, and pacing.  Pure.
  *
- * CUBIC; BBR (bbr.h), which measures what the path delivers; or NewReno for comparison.
+ * CUBIC, or BBR (bbr.h), which measures what the path delivers.
  * Units: bytes and nanoseconds.
  *
  * Random loss is distinguished from full queues: as long as the share of lost packets is below
@@ -23,7 +23,6 @@
 
 enum rxd_cc_kind {
 	RXD_CC_CUBIC,
-	RXD_CC_NEWRENO,
 	RXD_CC_BBR,
 };
 
@@ -31,12 +30,11 @@ struct rxd_cc {
 	uint64_t window;		/* congestion window: bytes that may be in flight */
 	uint64_t threshold;		/* slow start ends here */
 	union {
-		struct {		/* CUBIC, NewReno */
-			uint64_t acked;		/* NewReno: bytes towards the next step */
+		struct {		/* CUBIC */
 			uint64_t recovery_ns;	/* losses of packets sent before are of the same event */
 			uint64_t epoch_ns;	/* growth of the cubic began; 0: begins with the next */
 			double w_max;		/* window at the last event */
-			double w_est;		/* what NewReno would have */
+			double w_est;		/* what Reno would have */
 			double k;		/* seconds until the cubic is back at w_max */
 			/* to be restored if the event was spurious */
 			uint64_t undo_window, undo_threshold;

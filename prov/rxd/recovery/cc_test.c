@@ -75,7 +75,7 @@ static void test_cubic_shape(void **state)
 	}
 	assert_in_range(w[0], 950, 970);	/* 300 / 2^3 below the maximum */
 	assert_in_range(w[1], 995, 1005);
-	assert_in_range(w[2], 1100, 1125);	/* by then NewReno would have more than the cubic */
+	assert_in_range(w[2], 1100, 1125);	/* by then Reno would have more than the cubic */
 }
 
 static void test_no_growth_unused(void **state)
@@ -101,19 +101,6 @@ static void test_undo(void **state)
 	rxd_cc_on_spurious(&cc, now - 9);
 	assert_int_equal(cc.window, 100 * SEG);
 	assert_int_equal(cc.threshold, UINT64_MAX);
-}
-
-static void test_newreno(void **state)
-{
-	uint64_t now = MS;
-	struct rxd_cc cc;
-
-	rxd_cc_init(&cc, RXD_CC_NEWRENO, SEG, 0);
-	cc.window = 100 * SEG;
-	rxd_cc_on_loss(&cc, now, now - 1, &short_trip);
-	assert_int_equal(cc.window, 50 * SEG);
-	trips(&cc, now + RTT, 10);
-	assert_in_range(cc.window, 58 * SEG, 60 * SEG);
 }
 
 /* One packet in @every is lost, for 2000 packets. */
@@ -222,7 +209,6 @@ int main(void)
 		cmocka_unit_test(test_cubic_shape),
 		cmocka_unit_test(test_no_growth_unused),
 		cmocka_unit_test(test_undo),
-		cmocka_unit_test(test_newreno),
 		cmocka_unit_test(test_tolerance),
 		cmocka_unit_test(test_marks),
 		cmocka_unit_test(test_silence),

@@ -68,7 +68,7 @@ static inline int scripted_start(void **state)
 	nodes_seed = 1;
 	nodes_downs = nodes_delivered = 0;
 	node_cnt = 2;
-	rxd_conf.cc = RXD_CC_NEWRENO;
+	rxd_conf.cc = RXD_CC_CUBIC;
 	rxd_conf.tolerance = 0;		/* every loss lowers the congestion window */
 	snet_start(nodes_seed, &conf);
 	node_open(0);
