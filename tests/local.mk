@@ -220,7 +220,7 @@ tests_cost_calls_LDADD = src/libfabric.la
 tests_cost_empty_LDADD = src/libfabric.la
 tests_cost_getinfo_LDADD = src/libfabric.la
 tests_cost_pingpong_LDADD = src/libfabric.la
-EXTRA_DIST += tests/cost/README.md tests/cost/instructions tests/cost/ratios tests/cost/report
+EXTRA_DIST += tests/cost/README.md tests/cost/discovery tests/cost/instructions tests/cost/ratios tests/cost/report
 
 # Peers that do what they should not.
 hostile_programs = tests/hostile/burst tests/hostile/flood tests/hostile/forked tests/hostile/impostor \

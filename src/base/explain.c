@@ -5,6 +5,7 @@
 #include <rdma/providers/fi_log.h>
 #include <rdma/providers/fi_prov.h>
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/explain.h"
@@ -112,30 +113,107 @@ static void set(char *dst, size_t len, const char *src)
 	memcpy(dst + len - 4, "...", 4);
 }
 
+/* ---- refusals ------------------------------------------------------------------- */
+
+static const struct explain_taker *taker;
+
+void explain_set_taker(const struct explain_taker *to)
+{
+	taker = to;
+}
+
+static bool is_set(enum fi_type type)
+{
+	return type == FI_TYPE_CAPS || type == FI_TYPE_MODE || type == FI_TYPE_OP_FLAGS ||
+	       type == FI_TYPE_MSG_ORDER || type == FI_TYPE_MR_MODE;
+}
+
+/* names_text - the narrow types are 32 bits wide.  An empty set is printed explicitly, because an
+ * empty text could be read as a missing value.
+ */
+static void names_text(enum fi_type type, uint64_t number, char *buf, size_t len)
+{
+	uint32_t narrow = (uint32_t) number;
+	bool wide = is_set(type) && type != FI_TYPE_MR_MODE;
+
+	if (!number && is_set(type))
+		snprintf(buf, len, "none");
+	else
+		fi_tostr_r(buf, len, wide ? (const void *) &number : &narrow, type);
+}
+
+const char *explain_value_text(const struct explain_value *value, char *buf, size_t len)
+{
+	switch (value->kind) {
+	case EXPLAIN_TEXT:
+		return value->text;
+	case EXPLAIN_NUMBER:
+		snprintf(buf, len, "%llu", (unsigned long long) value->number);
+		break;
+	case EXPLAIN_NAMES:
+		names_text(value->type, value->number, buf, len);
+		break;
+	}
+	return buf;
+}
+
+bool explain_logged(const struct fi_provider *prov)
+{
+	return taker ? taker->is_logged(prov) :
+		       fi_log_enabled(prov, FI_LOG_INFO, FI_LOG_CORE);
+}
+
 bool explain_on(const struct fi_provider *prov)
 {
-	return fi_log_enabled(prov, FI_LOG_INFO, FI_LOG_CORE);
+	return (taker && taker->wants()) || explain_logged(prov);
+}
+
+static void set_value(char *dst, size_t len, const struct explain_value *value)
+{
+	char buf[EXPLAIN_VALUE_MAX];
+
+	set(dst, len, explain_value_text(value, buf, sizeof(buf)));
+}
+
+static void line_write(const struct explain_refusal *refusal)
+{
+	const struct explain_label *label = refusal->label;
+	const struct fi_provider *prov = refusal->prov;
+	char line[EXPLAIN_LINE_MAX];
+	struct explain_line ex;
+
+	set(ex.provider, sizeof(ex.provider), prov ? prov->name : NULL);
+	set(ex.domain, sizeof(ex.domain), label ? label->domain : NULL);
+	set(ex.addr, sizeof(ex.addr), label ? label->addr : NULL);
+	set_value(ex.ep_type, sizeof(ex.ep_type), &refusal->ep_type);
+	set(ex.attr, sizeof(ex.attr), refusal->attr);
+	set_value(ex.wanted, sizeof(ex.wanted), &refusal->wanted);
+	set_value(ex.offered, sizeof(ex.offered), &refusal->offered);
+	explain_format(&ex, line, sizeof(line));
+	fi_log(prov, FI_LOG_INFO, FI_LOG_CORE, "explain_refusal", __LINE__, "%s\n", line);
+}
+
+void explain_refuse(const struct explain_refusal *refusal)
+{
+	if (taker && taker->wants())
+		taker->take(refusal);
+	if (explain_logged(refusal->prov))
+		line_write(refusal);
 }
 
 void explain_refusal(const struct fi_provider *prov, const struct explain_label *label,
 		 const char *ep_type, const char *attr, const char *wanted,
 		 const char *offered)
 {
-	char line[EXPLAIN_LINE_MAX];
-	struct explain_line ex;
+	struct explain_refusal refusal = {
+		.prov = prov, .label = label, .ep_type.text = ep_type, .attr = attr,
+		.wanted.text = wanted, .offered.text = offered,
+	};
 
-	if (!explain_on(prov))
-		return;
-	set(ex.provider, sizeof(ex.provider), prov ? prov->name : NULL);
-	set(ex.domain, sizeof(ex.domain), label ? label->domain : NULL);
-	set(ex.addr, sizeof(ex.addr), label ? label->addr : NULL);
-	set(ex.ep_type, sizeof(ex.ep_type), ep_type);
-	set(ex.attr, sizeof(ex.attr), attr);
-	set(ex.wanted, sizeof(ex.wanted), wanted);
-	set(ex.offered, sizeof(ex.offered), offered);
-	explain_format(&ex, line, sizeof(line));
-	fi_log(prov, FI_LOG_INFO, FI_LOG_CORE, __func__, __LINE__, "%s\n", line);
+	explain_refuse(&refusal);
 }
+
+/* ---- reading a line --------------------------------------------------------------- */
 
 static const char *parse_bare(const char *s, char *dst, size_t len)
 {

@@ -6,6 +6,8 @@
  *
  * When fi_getinfo leaves a candidate out, the provider writes one line at
  * FI_LOG_INFO, subsystem FI_LOG_CORE.  fi_info --explain reads these lines back.
+ * A refusal is a structure until a line is written: the core ranks the structures for the
+ * warning that it may have to write, and programs that find what they want pay for no text.
  *
  *	line   = "explain:" 7*( SP key "=" value )
  *	key    = "provider" / "domain" / "addr" / "ep_type" / "attr" / "wanted" / "offered"
@@ -24,6 +26,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+
+#include <rdma/fabric.h>
 
 struct fi_provider;
 
@@ -48,14 +52,64 @@ struct explain_line {
 	char offered[EXPLAIN_VALUE_MAX];
 };
 
-/* explain_on - true when the line would be logged; test it before formatting the values. */
+/* A value that a hint has, or a candidate; text only for a reader. */
+struct explain_value {
+	enum explain_kind {
+		EXPLAIN_TEXT,		/* @text; NULL for "-" */
+		EXPLAIN_NUMBER,		/* @number, decimal */
+		EXPLAIN_NAMES,		/* @number by the names of @type; an empty set is "none" */
+	} kind;
+	enum fi_type type;
+	uint64_t number;
+	const char *text;
+};
+
+/* Why one candidate is left out.  All that it points to is the caller's, for the call. */
+struct explain_refusal {
+	const struct fi_provider *prov;
+	const struct explain_label *label;	/* may be NULL */
+	struct explain_value ep_type;
+	const char *attr;			/* "domain_attr->threading" */
+	struct explain_value wanted;
+	struct explain_value offered;
+};
+
+#define EXPLAIN_VALUE_TEXT(s)		((struct explain_value) { .text = (s) })
+#define EXPLAIN_VALUE_NUMBER(n)		((struct explain_value) { .kind = EXPLAIN_NUMBER, .number = (n) })
+#define EXPLAIN_VALUE_NAMES(t, n) \
+	((struct explain_value) { .kind = EXPLAIN_NAMES, .type = (t), .number = (n) })
+
+/* explain_value_text - the value as text, in @buf or where it is already. */
+const char *explain_value_text(const struct explain_value *value, char *buf, size_t len);
+
+/* What takes refusals as structures, before there is a line.  The core is the only one, for the
+ * providers of the same file; a provider that is loaded has a copy of explain.c without one, and
+ * its lines reach the core through fi_log().
+ */
+struct explain_taker {
+	bool (*wants)(void);		/* does the calling thread collect refusals? */
+	void (*take)(const struct explain_refusal *refusal);
+	bool (*is_logged)(const struct fi_provider *prov);	/* would the line pass the filters? */
+};
+
+/* explain_set_taker - Threading: once, before the first refusal. */
+void explain_set_taker(const struct explain_taker *taker);
+
+/* explain_on - true when a refusal is logged or taken; test it before preparing one. */
 bool explain_on(const struct fi_provider *prov);
 
-/* explain_refusal - write the line.
+/* explain_logged - true when the line is logged; test it before formatting what is for the line
+ * only: the label.
+ */
+bool explain_logged(const struct fi_provider *prov);
+
+/* explain_refuse - pass a refusal to the taker, and write the line where it is logged. */
+void explain_refuse(const struct explain_refusal *refusal);
+
+/* explain_refusal - the same for values that are texts.
  *
  * @label:   may be NULL
  * @ep_type: FI_EP_*, by name; NULL for "-"
- * @attr:    "domain_attr->threading"
  * @wanted, @offered: texts of the values
  */
 void explain_refusal(const struct fi_provider *prov, const struct explain_label *label,

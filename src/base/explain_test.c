@@ -204,6 +204,75 @@ static void test_the_line_is_logged(void **state)
 	catch_stop();
 }
 
+/* ---- structures ----------------------------------------------------------------- */
+
+static struct explain_refusal taken;
+static bool wanted, logged;
+
+static bool taker_wants(void)
+{
+	return wanted;
+}
+
+static void taker_take(const struct explain_refusal *refusal)
+{
+	taken = *refusal;
+}
+
+static bool taker_is_logged(const struct fi_provider *prov_)
+{
+	return logged;
+}
+
+/* Text is made where the line is logged, of the same values. */
+static void test_the_taker_gets_the_structure(void **state)
+{
+	static const struct explain_taker taker = { taker_wants, taker_take, taker_is_logged };
+	const struct explain_refusal refusal = {
+		.prov = &prov, .attr = "caps",
+		.ep_type = EXPLAIN_VALUE_NAMES(FI_TYPE_EP_TYPE, FI_EP_MSG),
+		.wanted = EXPLAIN_VALUE_NAMES(FI_TYPE_CAPS, FI_ATOMIC),
+		.offered = EXPLAIN_VALUE_NUMBER(7),
+	};
+
+	assert_int_equal(catch_start(), 0);
+	explain_set_taker(&taker);
+	assert_false(explain_on(&prov));
+	explain_refuse(&refusal);
+	assert_null(taken.attr);
+	wanted = true;
+	assert_true(explain_on(&prov));
+	assert_false(explain_logged(&prov));
+	explain_refuse(&refusal);
+	assert_string_equal(taken.attr, "caps");
+	assert_int_equal(caught.cnt, 0);
+	logged = true;
+	explain_refuse(&refusal);
+	assert_int_equal(caught.cnt, 1);
+	assert_non_null(strstr(caught.line[0], "ep_type=FI_EP_MSG attr=caps wanted=FI_ATOMIC offered=7"));
+	explain_set_taker(NULL);
+	catch_stop();
+}
+
+static void test_values(void **state)
+{
+	static const struct {
+		struct explain_value value;
+		const char *text;
+	} row[] = {
+		{ { .kind = EXPLAIN_TEXT, .text = "eth0" }, "eth0" },
+		{ { .kind = EXPLAIN_NUMBER, .number = 18446744073709551615u }, "18446744073709551615" },
+		{ { .kind = EXPLAIN_NAMES, .type = FI_TYPE_CAPS, .number = 0 }, "none" },
+		{ { .kind = EXPLAIN_NAMES, .type = FI_TYPE_MR_MODE, .number = FI_MR_LOCAL }, "FI_MR_LOCAL" },
+		{ { .kind = EXPLAIN_NAMES, .type = FI_TYPE_THREADING, .number = FI_THREAD_DOMAIN }, "FI_THREAD_DOMAIN" },
+	};
+	char buf[EXPLAIN_VALUE_MAX];
+	size_t i;
+
+	for (i = 0; i < sizeof(row) / sizeof(row[0]); i++)
+		assert_string_equal(explain_value_text(&row[i].value, buf, sizeof(buf)), row[i].text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -215,6 +284,8 @@ int main(void)
 		cmocka_unit_test(test_round_trip),
 		cmocka_unit_test(test_damaged_lines),
 		cmocka_unit_test(test_the_line_is_logged),
+		cmocka_unit_test(test_the_taker_gets_the_structure),
+		cmocka_unit_test(test_values),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,6 +36,9 @@ bool core_ask_alone(const struct core_ask *ask, const char *name);
 /* core_ask_pair - true when @layer may answer over @core. */
 bool core_ask_pair(const struct core_ask *ask, const char *core, const char *layer);
 
+/* core_ask_says_layer - true when the call, or a filter that includes, names @layer. */
+bool core_ask_says_layer(const struct core_ask *ask, const char *layer);
+
 /* core_ask_needs - true when the provider @name can contribute to the result of this call. */
 bool core_ask_needs(const struct core_ask *ask, const char *name);
 

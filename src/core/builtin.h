@@ -24,6 +24,9 @@ struct core_builtin {
 	bool by_name;		/* offered only when the program names it */
 	bool any_host;		/* works wherever there is a network: a warning says why it does not */
 	bool pairs_by_name;	/* so are the pairs in which it is the core provider */
+	/* Bits of enum fi_ep_type: what endpoints a core provider has; 0: any */
+	unsigned types;
+	unsigned below;		/* what endpoints a layer can run over; 0: any */
 	const char *stem[2];	/* further stems of files that may contain it */
 };
 
@@ -35,6 +38,9 @@ const struct core_builtin *core_builtin_find(const char *name);
 
 /* core_builtin_is_nic - true when providers of that name represent devices. */
 bool core_builtin_is_nic(const char *name);
+
+/* core_builtin_serves - may @layer find endpoints of the type that it needs in @core? */
+bool core_builtin_serves(const char *core, const char *layer);
 
 /* core_builtin_class - core provider, layer or hook, derived from the name. */
 enum core_class core_builtin_class(const char *name);

@@ -11,6 +11,7 @@
 #include "core/monitor.h"
 #include "core/openfabric.h"
 #include "core/param.h"
+#include "core/reason.h"
 #include "core/registry.h"
 
 /* Lock order: the order in which these locks may be taken together, outermost first. */
@@ -56,6 +57,7 @@ static void fork_child(void)
 static void init(void)
 {
 	pthread_atfork(fork_prepare, fork_parent, fork_child);
+	explain_set_taker(&core_reason_taker);
 	core_param_define_own();
 	core_addrformat_init();
 }

@@ -10,6 +10,8 @@
 #ifndef CORE_LOG_H
 #define CORE_LOG_H
 
+#include <stdbool.h>
+
 #include <rdma/fi_ext.h>
 #include <rdma/providers/fi_log.h>
 
@@ -30,6 +32,10 @@ extern struct fi_provider core_prov;
  *            the library's log.
  */
 int core_log_import(struct fid_logging *log);
+
+/* core_log_passes - does a line of this kind pass the filters? */
+bool core_log_passes(const struct fi_provider *prov, enum fi_log_level level,
+		     enum fi_log_subsys subsys);
 
 /* core_log_fork_child - after fork(): discount threads that the child does not have. */
 void core_log_fork_child(void);

@@ -32,61 +32,36 @@ struct check {
  * What refuses or checks returns true if the hints are refused; the reason is explained.
  */
 
-static bool refuse(const struct check *ck, const char *attr, const char *wanted,
-		   const char *offered)
+static bool refuse_as(const struct check *ck, const char *attr, struct explain_value wanted,
+		      struct explain_value offered)
 {
-	char type[32];
+	struct explain_refusal refusal = {
+		.prov = ck->prov, .label = ck->label, .attr = attr,
+		.ep_type = EXPLAIN_VALUE_NAMES(FI_TYPE_EP_TYPE, ck->offer->ep_attr->type),
+		.wanted = wanted, .offered = offered,
+	};
 
-	fi_tostr_r(type, sizeof(type), &ck->offer->ep_attr->type, FI_TYPE_EP_TYPE);
-	explain_refusal(ck->prov, ck->label, type, attr, wanted, offered);
+	explain_refuse(&refusal);
 	return true;
 }
 
-/* text - a value as the names of its type; the narrow types are 32 bits wide.  An empty set is
- * printed explicitly, because an empty text could be read as a missing value.
- */
-static void text(uint64_t value, enum fi_type type, char *buf, size_t len)
+static bool refuse(const struct check *ck, const char *attr, const char *wanted,
+		   const char *offered)
 {
-	uint32_t narrow = (uint32_t) value;
-
-	switch (type) {
-	case FI_TYPE_CAPS:
-	case FI_TYPE_MODE:
-	case FI_TYPE_OP_FLAGS:
-	case FI_TYPE_MSG_ORDER:
-	case FI_TYPE_MR_MODE:
-		if (!value)
-			snprintf(buf, len, "none");
-		else if (type == FI_TYPE_MR_MODE)
-			fi_tostr_r(buf, len, &narrow, type);
-		else
-			fi_tostr_r(buf, len, &value, type);
-		break;
-	default:
-		fi_tostr_r(buf, len, &narrow, type);
-	}
+	return refuse_as(ck, attr, EXPLAIN_VALUE_TEXT(wanted), EXPLAIN_VALUE_TEXT(offered));
 }
 
 static bool refuse_value(const struct check *ck, const char *attr, enum fi_type type,
 			 uint64_t wanted, uint64_t offered)
 {
-	char w[EXPLAIN_VALUE_MAX], o[EXPLAIN_VALUE_MAX];
-
-	if (!explain_on(ck->prov))
-		return true;
-	text(wanted, type, w, sizeof(w));
-	text(offered, type, o, sizeof(o));
-	return refuse(ck, attr, w, o);
+	return refuse_as(ck, attr, EXPLAIN_VALUE_NAMES(type, wanted),
+			 EXPLAIN_VALUE_NAMES(type, offered));
 }
 
 static bool refuse_number(const struct check *ck, const char *attr, uint64_t wanted,
 			  uint64_t offered)
 {
-	char w[24], o[24];
-
-	snprintf(w, sizeof(w), "%llu", (unsigned long long) wanted);
-	snprintf(o, sizeof(o), "%llu", (unsigned long long) offered);
-	return refuse(ck, attr, w, o);
+	return refuse_as(ck, attr, EXPLAIN_VALUE_NUMBER(wanted), EXPLAIN_VALUE_NUMBER(offered));
 }
 
 /* ---- kinds of attributes --------------------------------------------- */

@@ -109,7 +109,7 @@ static int try_one(struct query *q, size_t no, struct info_cand *cand)
 	int ret;
 
 	offer_make(&offer, q, np->tmpl[no], cand);
-	if (explain_on(np->prov))
+	if (explain_logged(np->prov))
 		net_addr_text(&cand->src.sa, text);
 	label.domain = offer.domain.name;
 	label.addr = text;

@@ -146,7 +146,7 @@ static int try_one(const struct layer *layer, uint32_t version, const struct fi_
 	    lower->src_addrlen > layer->addr_max || lower->ep_attr->rx_ctx_cnt == FI_SHARED_CONTEXT ||
 	    !is_wanted(hints, lower))
 		return 0;
-	if (explain_on(layer->prov) && lower->src_addr && net_addr_len(lower->src_addr))
+	if (explain_logged(layer->prov) && lower->src_addr && net_addr_len(lower->src_addr))
 		net_addr_text(lower->src_addr, text);
 	offer_fill(&offer, layer, lower, type, hints->fabric_attr->prov_name);
 	ret = meet(layer, version, hints, lower, &offer, &label, &info);
@@ -163,16 +163,32 @@ static int try_one(const struct layer *layer, uint32_t version, const struct fi_
 	return 0;
 }
 
-/* True when the hints cannot be met whatever is below. */
+static void refuse_type(const struct layer *layer, enum fi_ep_type wanted, enum fi_ep_type offered)
+{
+	struct explain_refusal refusal = {
+		.prov = layer->prov, .attr = "ep_attr->type",
+		.ep_type = EXPLAIN_VALUE_NAMES(FI_TYPE_EP_TYPE, offered),
+		.wanted = EXPLAIN_VALUE_NAMES(FI_TYPE_EP_TYPE, wanted),
+		.offered = EXPLAIN_VALUE_NAMES(FI_TYPE_EP_TYPE, offered),
+	};
+
+	explain_refuse(&refusal);
+}
+
+/* hopeless - the hints cannot be met whatever is below.  Where refusals are logged each candidate
+ * has its line, so that the provider below is asked for them.
+ */
 static bool hopeless(const struct layer *layer, const struct fi_info *hints)
 {
 	unsigned i;
 
-	if (!hints->ep_attr || hints->ep_attr->type == FI_EP_UNSPEC || explain_on(layer->prov))
+	if (!hints->ep_attr || hints->ep_attr->type == FI_EP_UNSPEC || explain_logged(layer->prov))
 		return false;
 	for (i = 0; i < layer->type_cnt; i++)
 		if (layer->types[i] == hints->ep_attr->type)
 			return false;
+	for (i = 0; i < layer->type_cnt; i++)
+		refuse_type(layer, hints->ep_attr->type, layer->types[i]);
 	return true;
 }
 

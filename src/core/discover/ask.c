@@ -180,8 +180,7 @@ static bool filter_says(const struct core_ask *ask, const char *name)
 	return false;
 }
 
-/* True when the call, or an including filter, names @layer. */
-static bool layer_said(const struct core_ask *ask, const char *layer)
+bool core_ask_says_layer(const struct core_ask *ask, const char *layer)
 {
 	const char *body;
 
@@ -201,7 +200,7 @@ static bool layer_of_pair(const struct core_ask *ask, const char *layer)
 	size_t len;
 
 	if (!core_ask_open(ask) && !core_builtin_find(layer)->name &&
-	    !layer_said(ask, layer))
+	    !core_ask_says_layer(ask, layer))
 		return false;
 	if (core_ask_pair(ask, *ask->core ? ask->core : any_core, layer))
 		return true;

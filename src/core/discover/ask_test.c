@@ -7,6 +7,7 @@
 
 #include "base/provider.h"
 #include "core/ask.h"
+#include "core/builtin.h"
 #include "core/test/child_test.h"
 
 /* All known providers, in a fixed order. */
@@ -165,6 +166,22 @@ static void test_needs(void **state)
 	unsetenv("FI_PROVIDER");
 }
 
+/* A layer is asked only where it can have endpoints below; of a provider that is not in the table
+ * nothing is known.
+ */
+static void test_serves(void **state)
+{
+	assert_true(core_builtin_serves("tcp", "ofi_rxm"));
+	assert_false(core_builtin_serves("tcp", "ofi_rxd"));
+	assert_true(core_builtin_serves("udp", "ofi_rxd"));
+	assert_false(core_builtin_serves("udp", "ofi_rxm"));
+	assert_false(core_builtin_serves("shm", "ofi_rxm"));
+	assert_true(core_builtin_serves("verbs", "ofi_rxm"));
+	assert_true(core_builtin_serves("verbs", "ofi_rxd"));
+	assert_true(core_builtin_serves("stranger", "ofi_rxd"));
+	assert_true(core_builtin_serves("tcp", "ofi_stranger"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -175,6 +192,7 @@ int main(void)
 		cmocka_unit_test(test_core_only),
 		cmocka_unit_test(test_wrong),
 		cmocka_unit_test(test_needs),
+		cmocka_unit_test(test_serves),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

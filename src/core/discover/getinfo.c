@@ -7,6 +7,7 @@
 
 #include <rdma/fi_errno.h>
 
+#include "base/explain.h"
 #include "base/provider.h"
 #include "core/answer.h"
 #include "core/ask.h"
@@ -145,6 +146,7 @@ static int prov_call(const struct query *query, struct core_prov *prov,
 		     const char *name, bool layer, struct fi_info **list_p)
 {
 	struct fi_info *hints = NULL;
+	bool lines;
 	int ret;
 
 	if (query->hints || layer) {
@@ -152,8 +154,10 @@ static int prov_call(const struct query *query, struct core_prov *prov,
 		if (ret)
 			return ret;
 	}
+	lines = core_reason_lines(prov->module->path != NULL);
 	ret = prov->fi->getinfo(query->version, query->node, query->service,
 				query->flags & ~OFI_CORE_PROV_ONLY, hints, list_p);
+	core_reason_lines(lines);
 	if (hints)
 		core_info_free(hints, &core_layout_now);
 	return ret;
@@ -191,11 +195,20 @@ static void prov_ask(struct query *query, struct core_prov *prov,
 
 /* ---- all of them --------------------------------------------------------------- */
 
+/* is_vain - @core has no endpoints that @layer could run over.  A layer that is named is asked even
+ * so, for the reason; and each refusal that is logged has its line.
+ */
+static bool is_vain(const struct query *query, const char *core, const struct core_prov *layer)
+{
+	return !core_builtin_serves(core, layer->name) &&
+	       !core_ask_says_layer(&query->ask, layer->name) && !explain_logged(layer->fi);
+}
+
 static void ask_pair(struct query *query, const char *core, struct core_prov *layer)
 {
 	char name[2 * FI_NAME_MAX];
 
-	if (!core_ask_pair(&query->ask, core, layer->name))
+	if (!core_ask_pair(&query->ask, core, layer->name) || is_vain(query, core, layer))
 		return;
 	snprintf(name, sizeof(name), "%s;%s", core, layer->name);
 	prov_ask(query, layer, name, true);

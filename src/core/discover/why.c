@@ -17,17 +17,16 @@ void core_why(const char *provider, const struct fi_info *info, const char *attr
 {
 	struct fi_provider who = { .name = provider };
 	struct explain_label label = { 0 };
-	char ep_type[32];
+	struct explain_refusal refusal = {
+		.prov = &who, .label = &label, .attr = attr, .wanted.text = wanted,
+		.offered.text = offered,
+	};
 
-	if (!explain_on(&who))
-		return;
 	if (info && info->domain_attr)
 		label.domain = info->domain_attr->name;
 	if (info && info->ep_attr)
-		fi_tostr_r(ep_type, sizeof(ep_type), &info->ep_attr->type,
-			   FI_TYPE_EP_TYPE);
-	explain_refusal(&who, &label, info && info->ep_attr ? ep_type : NULL, attr,
-		    wanted, offered);
+		refusal.ep_type = EXPLAIN_VALUE_NAMES(FI_TYPE_EP_TYPE, info->ep_attr->type);
+	explain_refuse(&refusal);
 }
 
 /* ---- providers that were not asked --------------------------------------------- */

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include <rdma/fi_endpoint.h>
+
 #include "core/builtin.h"
 
 /* BUILTIN(HAVE_TCP, fi_tcp_ini) is fi_tcp_ini when configure defined HAVE_TCP as 1 (the
@@ -34,13 +36,18 @@ struct fi_provider *fi_verbs_ini(void);
 #define RANK_STRANGER 15
 #define RANK_SOFTWARE 20
 
+#define TYPE(name) (1u << FI_EP_##name)
+
 static const struct core_builtin table[] = {
 	{ "verbs", BUILTIN(HAVE_VERBS, fi_verbs_ini), .rank = 10 },
-	{ "tcp", BUILTIN(HAVE_TCP, fi_tcp_ini), .rank = 20, .any_host = true },
-	{ "udp", BUILTIN(HAVE_UDP, fi_udp_ini), .rank = 30 },
-	{ "shm", BUILTIN(HAVE_SHM, fi_shm_ini), .rank = 40 },
-	{ "ofi_rxm", BUILTIN(HAVE_RXM, fi_rxm_ini), .rank = 50, .stem = { "rxm" } },
-	{ "ofi_rxd", BUILTIN(HAVE_RXD, fi_rxd_ini), .rank = 60, .stem = { "rxd" } },
+	{ "tcp", BUILTIN(HAVE_TCP, fi_tcp_ini), .rank = 20, .any_host = true,
+	  .types = TYPE(MSG) | TYPE(RDM) },
+	{ "udp", BUILTIN(HAVE_UDP, fi_udp_ini), .rank = 30, .types = TYPE(DGRAM) },
+	{ "shm", BUILTIN(HAVE_SHM, fi_shm_ini), .rank = 40, .types = TYPE(RDM) },
+	{ "ofi_rxm", BUILTIN(HAVE_RXM, fi_rxm_ini), .rank = 50, .below = TYPE(MSG),
+	  .stem = { "rxm" } },
+	{ "ofi_rxd", BUILTIN(HAVE_RXD, fi_rxd_ini), .rank = 60, .below = TYPE(DGRAM),
+	  .stem = { "rxd" } },
 	{ "sockets", BUILTIN(HAVE_SOCKETS, fi_sockets_ini), .rank = 90,
 	  .pairs_by_name = true, .stem = { "tcp" } },
 	{ "loop", BUILTIN(HAVE_LOOP, fi_loop_ini), .rank = 95,
@@ -74,6 +81,14 @@ const struct core_builtin *core_builtin_find(const char *name)
 bool core_builtin_is_nic(const char *name)
 {
 	return core_builtin_find(name)->rank < RANK_SOFTWARE;
+}
+
+bool core_builtin_serves(const char *core, const char *layer)
+{
+	unsigned types = core_builtin_find(core)->types;
+	unsigned below = core_builtin_find(layer)->below;
+
+	return !types || !below || types & below;
 }
 
 enum core_class core_builtin_class(const char *name)

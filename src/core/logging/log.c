@@ -338,8 +338,7 @@ static uint64_t import_flags(const struct fi_provider *prov)
 	return prov_allowed(prov) ? 0 : FI_LOG_PROV_FILTERED;
 }
 
-/* is_logged - does a line of this kind pass the filters? */
-static int is_logged(const struct fi_provider *prov, enum fi_log_level level,
+bool core_log_passes(const struct fi_provider *prov, enum fi_log_level level,
 		     enum fi_log_subsys subsys)
 {
 	struct fid_logging *log;
@@ -354,14 +353,14 @@ static int is_logged(const struct fi_provider *prov, enum fi_log_level level,
 	else
 		ret = own_enabled(prov, (int) level, (int) subsys);
 	core_import_leave(&logger);
-	return ret;
+	return ret != 0;
 }
 
 CORE_EXPORT
 int fi_log_enabled(const struct fi_provider *prov, enum fi_log_level level,
 		   enum fi_log_subsys subsys)
 {
-	return core_reason_wants(level, subsys) || is_logged(prov, level, subsys);
+	return core_reason_wants(level, subsys) || core_log_passes(prov, level, subsys);
 }
 
 CORE_EXPORT
@@ -422,7 +421,7 @@ void fi_log(const struct fi_provider *prov, enum fi_log_level level,
 	msg = line_format(buf, sizeof(buf), &heap, fmt, args);
 	va_end(args);
 	core_reason_add(level, msg);
-	if (!core_reason_wants(level, subsys) || is_logged(prov, level, subsys))
+	if (!core_reason_wants(level, subsys) || core_log_passes(prov, level, subsys))
 		line_pass(prov, level, subsys, func, line, msg);
 	free(heap);
 }
