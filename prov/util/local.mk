@@ -2,8 +2,7 @@
 
 noinst_LTLIBRARIES += prov/util/libutil.la
 prov_util_libutil_la_SOURCES =
-prov_util_libutil_la_CFLAGS = $(AM_CFLAGS) $(LIBNL_CFLAGS)
-prov_util_libutil_la_LIBADD = $(LIBNL_LIBS)
+prov_util_libutil_la_CFLAGS = $(AM_CFLAGS)
 
 include prov/util/hmem/local.mk
 include prov/util/net/local.mk

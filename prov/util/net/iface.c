@@ -320,17 +320,12 @@ uint8_t net_mask_prefix(const struct sockaddr *mask)
 
 static int read_any(struct net_list *list)
 {
-	int (*const readers[])(struct net_list *) = {
-		net_read_netlink, net_read_ifaddrs, net_read_ioctl,
-	};
-	int ret = -FI_ENOSYS;
-	size_t i;
+	int ret = net_read_netlink(list);
 
-	for (i = 0; ret && ret != -FI_ENOMEM && i < sizeof(readers) / sizeof(readers[0]); i++) {
-		net_list_free(list);	/* entries found before the reader failed */
-		ret = readers[i](list);
-	}
-	return ret;
+	if (!ret || ret == -FI_ENOMEM)
+		return ret;
+	net_list_free(list);	/* entries found before the failure */
+	return net_read_ioctl(list);
 }
 
 int net_list_read(struct net_list *list_p)

@@ -4,7 +4,7 @@
 /*
  * iface.h - this host's network interfaces and addresses, in order of preference.
  *
- * Reading (read.h: netlink, getifaddrs or ioctl) and classification (here; pure) are separate,
+ * Reading (read.h: netlink or ioctl) and classification (here; pure) are separate,
  * so that the order can be tested on any list.  A list is a snapshot.
  */
 #ifndef NET_IFACE_H

@@ -28,6 +28,15 @@ static void ask(int fd, unsigned long what, const struct ifreq *ifr, struct ifre
 		memset(&out->ifr_ifru, 0, sizeof(out->ifr_ifru));
 }
 
+/* master_of - the index of the bridge or bond that the interface is a port of, or 0. */
+static uint32_t master_of(const char *name)
+{
+	char master[IF_NAMESIZE];
+
+	return net_sysfs_link(name, "master", master, sizeof(master)) ? 0 :
+									if_nametoindex(master);
+}
+
 static int add_iface(struct net_list *list, int fd, const struct ifreq *ifr)
 {
 	struct net_iface *iface;
@@ -48,6 +57,7 @@ static int add_iface(struct net_list *list, int fd, const struct ifreq *ifr)
 	iface->arp_type = out.ifr_hwaddr.sa_family;
 	iface->mac_len = iface->flags & IFF_LOOPBACK ? 0 : 6;
 	memcpy(iface->mac, out.ifr_hwaddr.sa_data, iface->mac_len);
+	iface->master = master_of(iface->name);
 	iface->kind = net_sysfs_kind(iface);
 	return 0;
 }

@@ -3,7 +3,6 @@
 prov_util_libutil_la_SOURCES += \
 	prov/util/net/iface.c \
 	prov/util/net/iface.h \
-	prov/util/net/ifaddrs.c \
 	prov/util/net/ioctl.c \
 	prov/util/net/name.c \
 	prov/util/net/name.h \

@@ -5,20 +5,17 @@
  * read.h - the ways to read the interfaces from the kernel.
  *
  * Each appends raw entries to a list, with iface->kind classified from the interface alone.
- * net_list_read() uses the first that works.
+ * net_list_read() uses netlink, and the other in a process that may not.
  */
 #ifndef NET_READ_H
 #define NET_READ_H
 
 #include "net/iface.h"
 
-/* net_read_netlink - two dumps over one netlink socket.
- * Errors: -FI_ENOSYS when built without libnl; -FI_ENOMEM; the kernel's errno.
+/* net_read_netlink - two dumps over one netlink socket, into @list in place of what it has.
+ * Errors: -FI_ENOMEM; the kernel's errno.
  */
 int net_read_netlink(struct net_list *list);
-
-/* net_read_ifaddrs - getifaddrs(3), an ioctl and sysfs per interface. */
-int net_read_ifaddrs(struct net_list *list);
 
 /* net_read_ioctl - IPv4 only; needs no netlink socket. */
 int net_read_ioctl(struct net_list *list);
