@@ -4,8 +4,6 @@
 /*
  * The provider ofi_rxm: RDM endpoints over each provider's connected ones.
  */
-#include <string.h>
-
 #include "base/provider.h"
 #include "channel/select.h"
 #include "coll/register.h"
@@ -28,11 +26,11 @@ static int rxm_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric, v
 
 static const enum fi_ep_type types[] = { FI_EP_RDM };
 
-/* Over tcp: endpoints that take the tagged messages of some peers (compat/packet.h). */
-static void ask(struct fi_info *hints)
+/* Endpoints that can pass on the tagged messages of some peers do (compat/packet.h). */
+static void adopt(struct fi_info *lower)
 {
-	if (!strcmp(hints->fabric_attr->prov_name, "tcp"))
-		hints->ep_attr->protocol = NET_PROTO_TCP_TAGS;
+	if (net_has_tags(lower->ep_attr))
+		lower->ep_attr->protocol = NET_PROTO_TCP_TAGS;
 }
 
 const struct layer rxm_layer = {
@@ -46,7 +44,7 @@ const struct layer rxm_layer = {
 	.min_msg_size = RXM_BUF_MIN,
 	.addr_max = RXM_ADDR_MAX,
 	.regions = true,
-	.ask = ask,
+	.adopt = adopt,
 	.inject_size = &rxm_conf.inject_size,
 	.tx_size = &rxm_conf.tx_size,
 	.rx_size = &rxm_conf.rx_size,

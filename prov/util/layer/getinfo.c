@@ -192,6 +192,20 @@ static bool hopeless(const struct layer *layer, const struct fi_info *hints)
 	return true;
 }
 
+/* lower_ask - the endpoints below that @asked asks for, as the layer uses them. */
+static int lower_ask(const struct layer *layer, const char *node, const char *service,
+		     uint64_t flags, const struct fi_info *asked, struct fi_info **lower_p)
+{
+	struct fi_info *one;
+	int ret;
+
+	ret = fi_getinfo(FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION), node, service,
+			 flags | OFI_CORE_PROV_ONLY, asked, lower_p);
+	for (one = ret ? NULL : *lower_p; one && layer->adopt; one = one->next)
+		layer->adopt(one);
+	return ret;
+}
+
 int layer_getinfo(const struct layer *layer, uint32_t version, const char *node,
 		  const char *service, uint64_t flags, const struct fi_info *hints,
 		  struct fi_info **info_p)
@@ -204,8 +218,7 @@ int layer_getinfo(const struct layer *layer, uint32_t version, const char *node,
 		return -FI_ENODATA;
 	asked = lower_hints(layer, hints);
 	if (asked)
-		ret = fi_getinfo(FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION), node, service,
-				 flags | OFI_CORE_PROV_ONLY, asked, &lower);
+		ret = lower_ask(layer, node, service, flags, asked, &lower);
 	fi_freeinfo(asked);
 	for (i = 0; i < layer->type_cnt; i++)
 		for (one = lower; one && !ret; one = one->next)
@@ -248,8 +261,7 @@ int layer_lower_info(const struct layer *layer, const struct fi_info *info,
 		asked->domain_attr->control_progress = FI_PROGRESS_MANUAL;
 		asked->domain_attr->data_progress = FI_PROGRESS_MANUAL;
 		asked->tx_attr->tclass = info->tx_attr->tclass;
-		ret = fi_getinfo(FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION), NULL, NULL,
-				 OFI_CORE_PROV_ONLY, asked, lower_p);
+		ret = lower_ask(layer, NULL, NULL, 0, asked, lower_p);
 	}
 	if (!ret)
 		ret = keep_wildcard(info, *lower_p);

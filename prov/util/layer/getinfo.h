@@ -25,6 +25,8 @@ struct layer {
 					 * for programs that can have those */
 	/* Optional: adds to the hints for the provider below, whose name is in @hints. */
 	void (*ask)(struct fi_info *hints);
+	/* Optional: adjusts an answer of that provider to how its endpoints are used here. */
+	void (*adopt)(struct fi_info *lower);
 	/* defaults that users may have set */
 	const size_t *inject_size, *tx_size, *rx_size;
 };

@@ -8,6 +8,8 @@
 #ifndef NET_OPT_H
 #define NET_OPT_H
 
+#include <rdma/fi_endpoint.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,6 +28,14 @@
  * a struct net_tagged, whose first byte is none of rxm's header.
  */
 #define NET_PROTO_TCP_TAGS UINT32_C(0x800000da)
+
+/* net_has_tags - is NET_PROTO_TCP_TAGS to be had of the endpoint of an answer, instead of the protocol
+ * that @attr has?  Version 0 of the format has the tag in its header.
+ */
+static inline bool net_has_tags(const struct fi_ep_attr *attr)
+{
+	return attr->protocol == FI_PROTO_SOCK_TCP && !attr->protocol_version;
+}
 
 struct net_tagged {
 	uint8_t zero;
