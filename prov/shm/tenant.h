@@ -48,7 +48,7 @@ struct shm_tenant {
 	/* set by shm_tenant_leave(): */
 	struct shm_split_own message;	/* the copy into a receive's buffer */
 	uintptr_t pulled;		/* what PULLs named lies from here */
-	uintptr_t pulled_end;		/* .. to here */
+	uintptr_t pulled_end;		/* the end of what they named */
 };
 
 /* shm_tenant_new - NULL: no memory.

@@ -25,8 +25,8 @@
 #define STREAK_GROWS 8		/* times as long a streak after each bias that has ended */
 #define STREAK_MAX (8u << 10)	/* saves more than the microseconds that the end of a bias takes */
 #define TRY_SPINS 200		/* looks at an owner that holds the lock, by lock_try_word() */
-#define RELAX_SPINS 200		/* looks before each one yields the processor, */
-#define YIELD_SPINS 400		/* .. and then before each one sleeps */
+#define RELAX_SPINS 200		/* looks before each further one yields the processor */
+#define YIELD_SPINS 400		/* looks after which each further one sleeps */
 #define SLEEP_NS 20000
 #define DRAIN_NS 10000000	/* see make_barrier() */
 

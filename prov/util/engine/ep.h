@@ -142,7 +142,7 @@ struct eng_ep {
 	struct list idle;		/* peers that may go when memory is wanted */
 	uint64_t unexp_budget;		/* see flow.h */
 	uint64_t held_peer_max, held_max;	/* hard limits, for one peer and for all */
-	uint64_t heads_max;		/* .. for headers of one peer */
+	uint64_t heads_max;		/* the same for headers of one peer */
 	uint64_t held;			/* sum of all peers' */
 	size_t unexp_peers;		/* peers that hold unexpected messages */
 

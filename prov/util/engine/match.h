@@ -66,9 +66,9 @@ struct match {
 	uint64_t hashed;		/* bits of tags by which the tables are searched: all but those that
 					 * the first masked receive ignored */
 	uint32_t limit;			/* with more receives the next one is posted by match_post_slow() */
-	uint32_t cnt;			/* receives that are posted, */
-	uint32_t wild_cnt;		/* .. of these, in @wild, */
-	uint32_t directed_cnt;		/* .. and in @posted, with a source */
+	uint32_t cnt;			/* receives that are posted */
+	uint32_t wild_cnt;		/* those in @wild */
+	uint32_t directed_cnt;		/* those in @posted with a source */
 	size_t msg_cnt;
 	/* up to here, in one cache line, lies what a posted receive that is met needs */
 	struct list wild;		/* receives with another mask, oldest first */

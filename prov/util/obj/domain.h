@@ -97,7 +97,7 @@ struct obj_domain {
 	struct lock mr_lock;		/* guards @mr_map, the regions in it, @tenants and @left */
 	struct hmap mr_map;		/* remote key -> struct obj_mr, remotely accessible only */
 	struct list tenants;		/* peers that touch regions by themselves; lease.h */
-	struct list left;		/* .. whose connection has closed, and who may still be inside */
+	struct list left;		/* tenants whose connection has closed, and who may still be inside */
 	uint32_t mr_mode;		/* info's, legacy values translated to bits */
 	/* FI_SET_OPS_HMEM_OVERRIDE: copies of the program's, or NULL; set before there are regions */
 	const struct fi_hmem_override_ops *hmem_ops;

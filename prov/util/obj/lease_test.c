@@ -37,8 +37,8 @@ static char mem[4096];
 enum way {
 	BY_LEASE,	/* it uses a lease of the region */
 	BY_COPY,	/* its connection's copy is from or to the region's last bytes */
-	LATE,		/* .. that the operation has ended without */
-	OUTSIDE,	/* .. from or to other memory, next to the region */
+	LATE,		/* its connection's copy, without which the operation has ended */
+	OUTSIDE,	/* the same from or to other memory, next to the region */
 	WAYS
 };
 
