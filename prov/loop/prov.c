@@ -2,9 +2,8 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * The provider: its parameters, what it offers, and fi_getinfo().
+ * The provider: what it offers, and fi_getinfo().
  */
-#include <limits.h>
 #include <rdma/fi_errno.h>
 #include <string.h>
 
@@ -13,22 +12,11 @@
 #include "engine/api.h"
 #include "engine/offer.h"
 #include "info/check.h"
-#include "info/params.h"
 #include "link.h"
 #include "name.h"
 
 static struct fi_provider loop_prov;
 static struct eng_offer offer;
-
-static const struct info_param params[] = {
-	{ "TX_SIZE", FI_PARAM_SIZE_T, offsetof(struct loop_conf, tx_size), 1, 1 << 20, NULL,
-	  "transmit queue entries of an endpoint that asks for no number (default: 256)" },
-	{ "RX_SIZE", FI_PARAM_SIZE_T, offsetof(struct loop_conf, rx_size), 1, 1 << 20, NULL,
-	  "receive queue entries of an endpoint that asks for no number (default: 256)" },
-	{ "CONN_RETRY", FI_PARAM_INT, offsetof(struct loop_conf, retry_ms), 0, INT_MAX, NULL,
-	  "milliseconds during which connecting to an address that no endpoint has is repeated; "
-	  "0: never (default: 1000)" },
-};
 
 static void define_offer(void)
 {
@@ -114,7 +102,6 @@ static struct fi_provider loop_prov = {
 OFI_PROVIDER_INI(loop)
 {
 	coll_register();
-	info_params_read(&loop_prov, params, sizeof(params) / sizeof(params[0]), &loop_conf);
 	define_offer();
 	return &loop_prov;
 }

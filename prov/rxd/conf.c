@@ -49,14 +49,6 @@ static const struct info_param params[] = {
 	{ "WINDOW", FI_PARAM_SIZE_T, FIELD(window), 0, 1u << 30, NULL,
 	  "bytes that all peers together may have in flight to an endpoint; 0: as its socket buffer "
 	  "and the path allow (default: 0)" },
-	{ "EAGER_SIZE", FI_PARAM_SIZE_T, FIELD(eager_size), 256, 1 << 20, NULL,
-	  "largest message that is sent before the receiver asks for it, in bytes (default: 65536)" },
-	{ "MAX_INJECT", FI_PARAM_SIZE_T, FIELD(inject_size), 8, 4096, NULL,
-	  "largest message that fi_inject() takes, in bytes (default: 1256, at most 4096)" },
-	{ "TX_SIZE", FI_PARAM_SIZE_T, FIELD(tx_size), 1, 1 << 20, NULL,
-	  "transmit queue entries of an endpoint that asks for no number (default: 1024)" },
-	{ "RX_SIZE", FI_PARAM_SIZE_T, FIELD(rx_size), 1, 1 << 20, NULL,
-	  "receive queue entries of an endpoint that asks for no number (default: 1024)" },
 	{ "LOSS_TOLERANCE", FI_PARAM_INT, FIELD(tolerance), 0, 50, NULL,
 	  "percent of the packets that may be lost before loss counts as congestion, as long as "
 	  "round-trip times do not grow; 0: each loss is congestion, as in TCP (default: 3)" },
