@@ -9,7 +9,7 @@ packaging/build/libfabric-config-version.cmake: packaging/build/libfabric-config
 $(cmake_DATA):
 	$(AM_V_GEN)$(MKDIR_P) packaging/build && \
 	sed -e 's|@includedir[@]|$(includedir)|g' -e 's|@libdir[@]|$(libdir)|g' -e 's|@VERSION[@]|$(VERSION)|g' \
-		-e 's|@LIBNL_LIBS[@]|$(LIBNL_LIBS)|' -e 's|@LIBS[@]|$(LIBS)|' '$(srcdir)/$@.in' > $@
+		 -e 's|@LIBS[@]|$(LIBS)|' '$(srcdir)/$@.in' > $@
 
 EXTRA_DIST += packaging/build/libfabric-config.cmake.in packaging/build/libfabric-config-version.cmake.in \
 	packaging/build/meson/libfabric.wrap packaging/build/meson/packagefiles/libfabric/meson.build \
