@@ -13,6 +13,7 @@
 
 #include "base/provider.h"
 #include "fault.h"
+#include "progress/fdset.h"
 
 static struct fi_provider fault_prov;
 
@@ -126,8 +127,7 @@ static void cq_free(void *priv)
 		fault_copy_free(container_of(at, struct fault_copy, node));
 	if (cq->timer >= 0)
 		close(cq->timer);
-	if (cq->fd >= 0)
-		close(cq->fd);
+	fdset_close(cq->fd);
 	free(cq);
 }
 

@@ -61,7 +61,7 @@ struct fault_cq {
 	struct list pending;	/* struct fault_comp, not yet read */
 	struct list copies;	/* struct fault_copy whose completions this queue gets from the
 				 * provider */
-	int fd, timer;		/* epoll and timer descriptors that replace the provider's wait
+	int fd, timer;		/* set and timer that replace the provider's wait
 				 * descriptor, or -1 */
 };
 

@@ -9,12 +9,12 @@
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "fault.h"
+#include "progress/fdset.h"
 
 static const struct fi_ops_cq *provider(struct fault_cq *cq)
 {
@@ -52,14 +52,7 @@ void fault_wake(struct fault_dom *dom)
 	}
 }
 
-static int watch(int epfd, int fd)
-{
-	struct epoll_event ev = { .events = EPOLLIN };
-
-	return epoll_ctl(epfd, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
-}
-
-/* wait_fd - an epoll descriptor that is readable when the provider's is, or when a copy is due. */
+/* wait_fd - a set of descriptors that is readable when the provider's is, or when a copy is due. */
 static int wait_fd(struct fault_cq *cq, const struct fi_ops *real, int *fd_p)
 {
 	int theirs, ret;
@@ -68,13 +61,13 @@ static int wait_fd(struct fault_cq *cq, const struct fi_ops *real, int *fd_p)
 		ret = real->control(&cq->cq->fid, FI_GETWAIT, &theirs);
 		if (ret)
 			return ret;
-		cq->fd = epoll_create1(EPOLL_CLOEXEC);
+		cq->fd = fdset_open();
 		cq->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 		if (cq->fd < 0 || cq->timer < 0)
-			return -errno;
-		ret = watch(cq->fd, theirs);
+			return cq->fd < 0 ? cq->fd : -errno;
+		ret = fdset_add(cq->fd, theirs, POLLIN, NULL);
 		if (!ret)
-			ret = watch(cq->fd, cq->timer);
+			ret = fdset_add(cq->fd, cq->timer, POLLIN, NULL);
 		if (ret)
 			return ret;
 		set_timer(cq);

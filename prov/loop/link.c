@@ -10,13 +10,13 @@
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 
 #include "base/clock.h"
 #include "base/iov.h"
 #include "channel/hold.h"
 #include "engine/api.h"
 #include "name.h"
+#include "progress/fdset.h"
 
 /* Longest payload that is sent before the receiver asks for it, and a piece of a longer one. */
 #define EAGER_LIMIT (16u << 10)
@@ -484,7 +484,6 @@ static const struct obj_poller_ops poller_ops = {
 
 static int join_poller(struct loop_link *link)
 {
-	struct epoll_event event = { .events = EPOLLIN };
 	struct loop_poller *poller;
 	int ret;
 
@@ -495,7 +494,7 @@ static int join_poller(struct loop_link *link)
 	poller = (struct loop_poller *) link->base.poller;
 	if (ret)
 		list_init(&poller->links);
-	if (epoll_ctl(poller->base.base.fd, EPOLL_CTL_ADD, link->inbox->fd, &event))
+	if (fdset_add(poller->base.base.fd, link->inbox->fd, POLLIN, NULL))
 		return -errno;
 	list_add_tail(&link->node, &poller->links);
 	return 0;
@@ -575,7 +574,7 @@ static void link_close(struct eng_link *base, int linger_ms)
 	struct loop_link *link = loop_of(chan_link_of(base));
 
 	chan_link_end(&link->base, linger_ms);
-	epoll_ctl(link->base.poller->base.fd, EPOLL_CTL_DEL, link->inbox->fd, NULL);
+	fdset_remove(link->base.poller->base.fd, link->inbox->fd);
 	list_del(&link->node);
 	close_inbox(link);
 	free(link);

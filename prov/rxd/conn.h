@@ -55,7 +55,7 @@ extern const struct layer rxd_layer;	/* how it is offered */
 /* ---- the poller --------------------------------------------------------------- */
 
 struct rxd_poller {
-	struct chan_poller base;	/* first; its fd is an epoll set of the queues below */
+	struct chan_poller base;	/* first; its fd is a set of the queues below */
 	struct list doms;		/* struct rxd_dom */
 	uint64_t armed_seq;		/* base.seq at the last arm(): a thread slept then */
 	uint64_t input_ns;		/* when the datagrams in hand were read; 0: there were none */

@@ -55,7 +55,7 @@ extern const struct layer rxm_layer;
 
 /* chan.dirty has connections with something to send, chan.failed those whose end must be
  * reported, chan.paused those with a frame that must be offered again.  Its descriptor is
- * an epoll set of the queues below.
+ * a set of the queues below.
  */
 struct rxm_poller {
 	struct chan_poller chan;	/* first */

@@ -178,7 +178,7 @@ int shm_conn_new(struct shm_link *link, int fd, pid_t pid, enum shm_conn_state s
 	ret = shm_poller_reserve(conn->poller);
 	if (ret)
 		goto leave_timers;
-	ret = fd >= 0 ? chan_src_want(&conn->poller->base, &conn->src, EPOLLIN) : 0;
+	ret = fd >= 0 ? chan_src_want(&conn->poller->base, &conn->src, POLLIN) : 0;
 	if (ret)
 		goto release_room;
 	conn->poller->handshake_cnt++;

@@ -216,7 +216,7 @@ static int link_setname(struct eng_link *base, const void *addr, size_t len)
 	chan_src_want(link->base.poller, &link->listener.src, 0);
 	shm_listen_close(link->listener.src.fd, &link->scope, was.key);
 	link->listener.src.fd = ret;
-	return chan_src_want(link->base.poller, &link->listener.src, EPOLLIN);
+	return chan_src_want(link->base.poller, &link->listener.src, POLLIN);
 }
 
 /* ---- peers and packets ----------------------------------------------------------------------- */

@@ -15,7 +15,7 @@
 #include "seg.h"
 
 #define TICK_EVERY 8		/* polls between two reads of the clock */
-#define WAIT_EVERY 32		/* polls, or such rounds, between two epoll_wait() */
+#define WAIT_EVERY 32		/* polls, or such rounds, between two looks at the sockets */
 #define WAIT_SELDOM 1024	/* the most, while they return no events */
 #define WAIT_HANDSHAKE 8		/* the same while a handshake is in flight */
 #define FRONT_MAX 32		/* active connections whose rings are looked at in each poll, */
@@ -105,7 +105,7 @@ void shm_bell_free(struct shm_bell_set *set)
 
 /* ---- sockets --------------------------------------------------------------------------- */
 
-/* pause_waits - how long until the next epoll_wait(), after one that returned @cnt events. */
+/* pause_waits - how long until the next look at the sockets, after one that returned @cnt events. */
 static void pause_waits(struct shm_poller *poller, int cnt)
 {
 	unsigned gap = 2 * poller->wait_gap;
@@ -556,7 +556,7 @@ static inline bool more_due(struct shm_poller *poller)
 	return true;
 }
 
-/* sockets_due - is it time for epoll_wait()?  Once per tick of the clock or after WAIT_EVERY times
+/* sockets_due - is it time to look at the sockets?  Once per tick of the clock or after WAIT_EVERY times
  * that it was asked, up to WAIT_SELDOM while there are no events.
  */
 static bool sockets_due(struct shm_poller *poller)

@@ -17,7 +17,6 @@
 
 #include <stdbool.h>
 #include <string.h>
-#include <sys/epoll.h>
 
 #include "base/clock.h"
 #include "channel/poller.h"

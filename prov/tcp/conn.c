@@ -61,7 +61,7 @@ int tcp_conn_watch(struct tcp_conn *conn)
 	if (!conn->rx.kept && !conn->rx.masked && !conn->detached)
 		events |= TCP_CONN_IN;
 	if (conn->tx.blocked)
-		events |= EPOLLOUT;
+		events |= POLLOUT;
 	return chan_src_want(&conn->poller->base, &conn->src, events);
 }
 
@@ -82,9 +82,9 @@ static void few_acks(struct tcp_conn *conn)
 /* Output first: it may end the connection, and input is then read no more. */
 static void on_ready_event(struct tcp_conn *conn, uint32_t events)
 {
-	if (events & EPOLLOUT)
+	if (events & POLLOUT)
 		tcp_tx_pump(conn);
-	if (conn->state == TCP_CONN_READY && !conn->rx.kept && events & ~(uint32_t) EPOLLOUT) {
+	if (conn->state == TCP_CONN_READY && !conn->rx.kept && events & ~(uint32_t) POLLOUT) {
 		tcp_poller_activate(conn->poller, conn);
 		tcp_rx_read(conn, OBJ_POLL_BUDGET);
 		few_acks(conn);
@@ -94,11 +94,11 @@ static void on_ready_event(struct tcp_conn *conn, uint32_t events)
 		tcp_conn_watch(conn);
 	}
 	/* the peer has reset the connection, and what it announced is not wanted yet */
-	if (conn->stream && conn->rx.masked && events & EPOLLERR)
+	if (conn->stream && conn->rx.masked && events & POLLERR)
 		tcp_conn_fail(conn, FI_ECONNRESET, false);
 	/* nothing is read now, so the end of the stream is found later: ask for no event until then */
 	if (conn->state == TCP_CONN_READY && (conn->rx.kept || conn->rx.masked) &&
-	    events & (EPOLLHUP | EPOLLERR))
+	    events & (POLLHUP | POLLERR))
 		chan_src_want(&conn->poller->base, &conn->src, 0);
 }
 
@@ -106,7 +106,7 @@ static void on_event(struct chan_src *src, uint32_t events)
 {
 	struct tcp_conn *conn = container_of(src, struct tcp_conn, src);
 
-	if (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR))
+	if (events & (POLLRDHUP | POLLHUP | POLLERR))
 		conn->peer_ended = true;
 	if (conn->state == TCP_CONN_READY && conn->first)
 		tcp_lane_event(conn, events);

@@ -93,7 +93,7 @@ struct tcp_tx {
 	uint64_t seq;			/* poller->base.seq when the last packet was sent */
 	uint8_t *stage;			/* staged: small packets not sent yet; NULL: none */
 	size_t stage_pos, stage_end;
-	bool blocked;			/* the socket is full: wait for EPOLLOUT */
+	bool blocked;			/* the socket is full: wait for POLLOUT */
 	bool shut;			/* shut the stream down after what is queued */
 };
 
@@ -108,7 +108,7 @@ struct tcp_lanes {
 };
 
 /* The events of input, the end of which is told apart. */
-#define TCP_CONN_IN (EPOLLIN | EPOLLRDHUP)
+#define TCP_CONN_IN (POLLIN | POLLRDHUP)
 
 struct tcp_conn {
 	struct chan_src src;		/* first */
@@ -121,7 +121,7 @@ struct tcp_conn {
 	bool same_host;			/* as the peer */
 	uint8_t acks;			/* events of input since ACKs were last delayed */
 	bool peer_ended;		/* the set has reported the end of its stream, or an error */
-	bool active;			/* on poller->active: read without asking the epoll set */
+	bool active;			/* on poller->active: read without asking the set */
 	bool detached;			/* active for long: not in the set until a thread blocks */
 	uint16_t streak;		/* active: polls since a thread last blocked */
 	const struct tcp_wireup *wireup;
@@ -154,7 +154,7 @@ struct tcp_conn {
 
 /* ---- states (conn.c) --------------------------------------------------- */
 
-/* tcp_conn_new - a connection for the socket @fd, not in the epoll set yet.
+/* tcp_conn_new - a connection for the socket @fd, not in the set yet.
  * Ownership: on 0 the connection owns @fd; it is on link->conns until closed.
  * Errors: -FI_ENOMEM; the caller keeps @fd.
  */
@@ -193,7 +193,7 @@ void tcp_conn_timed_out(struct timer *timer, uint64_t now);
 void tcp_conn_set_class(const struct tcp_link *link, int fd);
 void tcp_conn_detach(struct tcp_conn *conn);
 
-/* tcp_conn_watch - ask the epoll set for what a READY connection waits for: input unless
+/* tcp_conn_watch - ask the set for what a READY connection waits for: input unless
  * it is paused, masked or detached; room for output if the socket is full.
  */
 int tcp_conn_watch(struct tcp_conn *conn);

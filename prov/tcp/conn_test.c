@@ -130,7 +130,7 @@ static void closed_memory_stays_until_the_end_of_the_poll(void **state)
 	struct tcp_poller *poller = conn->poller;
 	int fd = conn->src.fd;
 
-	assert_int_equal(chan_src_want(&poller->base, &conn->src, EPOLLIN), 0);
+	assert_int_equal(chan_src_want(&poller->base, &conn->src, POLLIN), 0);
 	tcp_conn_close(conn);
 	assert_int_equal(conn->state, TCP_CONN_CLOSED);
 	assert_int_equal(conn->src.fd, -1);
@@ -169,10 +169,10 @@ static void only_useful_events_are_asked_for(void **state)
 	assert_int_equal(conn->src.events, TCP_CONN_IN);
 	conn->tx.blocked = true;
 	tcp_conn_watch(conn);
-	assert_int_equal(conn->src.events, TCP_CONN_IN | EPOLLOUT);
+	assert_int_equal(conn->src.events, TCP_CONN_IN | POLLOUT);
 	conn->rx.masked = true;
 	tcp_conn_watch(conn);
-	assert_int_equal(conn->src.events, EPOLLOUT);
+	assert_int_equal(conn->src.events, POLLOUT);
 	conn->tx.blocked = false;
 	tcp_conn_watch(conn);
 	assert_int_equal(conn->src.events, 0);
@@ -197,7 +197,7 @@ static void a_request_moves_to_another_link(void **state)
 	struct tcp_conn *conn = accepted(&far);
 	int fd = conn->src.fd;
 
-	assert_int_equal(chan_src_want(&conn->poller->base, &conn->src, EPOLLIN), 0);
+	assert_int_equal(chan_src_want(&conn->poller->base, &conn->src, POLLIN), 0);
 	chan_poller_timer(&conn->poller->base, &conn->timer, clock_ns() + 1);
 	tcp_conn_set_state(conn, TCP_CONN_REQUESTED);
 	tcp_conn_detach(conn);

@@ -205,7 +205,7 @@ int tcp_conn_connect(struct tcp_link *link, const struct tcp_wireup *wireup,
 	conn->chan = chan;
 	conn->serial = out.serial;
 	write_handshake(conn, &out, data);
-	ret = start_waiting(conn, EPOLLOUT);
+	ret = start_waiting(conn, POLLOUT);
 	if (!ret)
 		*conn_p = conn;
 	return ret;

@@ -163,10 +163,10 @@ void tcp_lane_event(struct tcp_conn *conn, uint32_t events)
 
 	if (first->state != TCP_CONN_READY)
 		return;			/* the next poll closes it, and this one with it */
-	if (events & EPOLLOUT)
+	if (events & POLLOUT)
 		tcp_tx_pump(first);
 	if (conn->state != TCP_CONN_READY || conn->first != first ||
-	    first->state != TCP_CONN_READY || !(events & ~(uint32_t) EPOLLOUT))
+	    first->state != TCP_CONN_READY || !(events & ~(uint32_t) POLLOUT))
 		return;
 	if (conn->rx.body != TCP_BODY_NONE)
 		tcp_rx_read(conn, OBJ_POLL_BUDGET);

@@ -72,7 +72,7 @@ extern const struct chan_ops tcp_chan_ops;
 int tcp_listener_bind(struct tcp_link *link);
 
 /* tcp_listener_start - listen, and accept from poll().
- * Errors: -FI_ENOMEM, of listen() or epoll_ctl(); logged.
+ * Errors: -FI_ENOMEM, of listen() or fdset_add(); logged.
  */
 int tcp_listener_start(struct tcp_link *link, int backlog);
 

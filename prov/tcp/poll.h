@@ -2,10 +2,10 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * poll.h - the poller: one epoll set for all sockets of a progress group.
+ * poll.h - the poller: one set of descriptors for all sockets of a progress group.
  *
  * The cost of a poll follows the active connections.  The few that carried data last are
- * read without asking the epoll set, so that a ping-pong needs one receive call per
+ * read without asking the set, so that a ping-pong needs one receive call per
  * message; the set is asked for the others every WAIT_MIN to WAIT_MAX polls, and in each
  * poll while no connection is active.  One that stays active leaves the set (detached),
  * because the system's bookkeeping of its readiness costs a tenth of a short message; it is
@@ -18,7 +18,6 @@
 #define TCP_POLL_H
 
 #include <stdbool.h>
-#include <sys/epoll.h>
 
 #include "base/clock.h"
 #include "base/pool.h"
@@ -52,7 +51,7 @@ struct tcp_poller {
 	uint64_t cost;			/* cycles of the last one */
 	unsigned active_cnt;
 	struct tcp_conn *active[TCP_ACTIVE_MAX];
-	unsigned blocked;		/* sockets that wait for EPOLLOUT */
+	unsigned blocked;		/* sockets that wait for POLLOUT */
 	struct list dead;		/* connections to free once no fetched event can name them */
 	struct pool stages;		/* staging buffers, conf->stage_size each */
 	uint8_t *rx;			/* where the next read goes; conf->rbuf_size; NULL: no memory */

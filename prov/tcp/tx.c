@@ -53,7 +53,7 @@ static size_t staged(const struct tcp_tx *tx)
 	return tx->stage_end - tx->stage_pos;
 }
 
-/* set_blocked - while the socket is full, wait for EPOLLOUT. */
+/* set_blocked - while the socket is full, wait for POLLOUT. */
 static void set_blocked(struct tcp_conn *conn, bool blocked)
 {
 	if (conn->tx.blocked == blocked)
@@ -154,7 +154,7 @@ static bool in_burst(const struct tcp_conn *conn, uint32_t pkt_flags)
 static void keep_staged(struct tcp_conn *conn)
 {
 	if (conn->tx.blocked || !list_empty(&conn->tx.dirty_node))
-		return;		/* sent by the pump on EPOLLOUT */
+		return;		/* sent by the pump on POLLOUT */
 	list_add_tail(&conn->tx.dirty_node, &conn->poller->base.dirty);
 	if (!conn->poller->base.polling)
 		obj_prog_staged(conn->poller->base.base.prog);
@@ -286,7 +286,7 @@ static inline bool was_asked(const struct tcp_conn *conn)
 {
 	const struct tcp_poller *poller = conn->poller;
 
-	return conn->src.events & EPOLLRDHUP &&
+	return conn->src.events & POLLRDHUP &&
 	       (conn->used_seq == poller->asked_seq ||
 		(conn->used_seq < poller->asked_seq && poller->asked_all));
 }

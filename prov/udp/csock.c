@@ -56,7 +56,7 @@ void udp_csock_connect(struct udp_ep *ep, fi_addr_t dest, const union net_sa *to
 	ep->last_dest_cnt = 0;
 	ep->csock_dest = FI_ADDR_UNSPEC;
 	/* Not worth it when its socket would exceed what is polled one by one (UDP_SCAN_MAX):
-	 * then each poll would need an epoll_wait().
+	 * then each poll would need a look at the set.
 	 */
 	if (ep->csock_failed || (ep->csock.fd < 0 && ep->poller->sock_cnt >= UDP_SCAN_MAX))
 		return;

@@ -34,7 +34,7 @@
 					 * switched off */
 #define UDP_COPY_MAX 256	/* payloads up to this are copied behind the header, which is cheaper
 				 * than a scatter list */
-#define UDP_SCAN_MAX 4		/* up to so many sockets are polled one by one; more go through epoll */
+#define UDP_SCAN_MAX 4		/* up to so many sockets are polled one by one; more go through the set of descriptors */
 #define UDP_CONNECT_AFTER 64		/* consecutive sends to one peer after which a connected
 					 * socket is made */
 #define UDP_IDLE_AFTER 64		/* polls without a datagram after which a socket counts as
@@ -60,7 +60,7 @@ struct udp_sock {
 	struct list node;	/* on poller->socks */
 	struct udp_ep *ep;
 	int fd;			/* -1: none */
-	uint32_t interest;	/* EPOLL* as the kernel knows it; 0: not in the epoll set */
+	uint32_t interest;	/* POLL* that are asked for; 0: not in the set of descriptors */
 	unsigned burst;		/* datagrams to ask for in the next call; adapts to what arrives */
 	unsigned hits;		/* single datagrams in consecutive polls */
 	unsigned last;		/* poller->round of the last datagram */
@@ -140,7 +140,7 @@ struct udp_ep {
 	struct list waiting;	/* struct udp_tx */
 	struct pool tx_pool;	/* tx_pool.used is the number of queued sends */
 	struct list tx_node;	/* on poller->senders while @waiting is not empty */
-	bool blocked;		/* the socket is full; EPOLLOUT reports when it has room */
+	bool blocked;		/* the socket is full; POLLOUT reports when it has room */
 
 	struct udp_sock csock;	/* connected to the peer csock_dest; fd -1: none */
 	union net_sa csock_addr;	/* the address of that peer ... */
@@ -176,14 +176,14 @@ struct udp_source {
 
 /* One per progress group: polls the sockets of all its endpoints. */
 struct udp_poller {
-	struct obj_poller base;	/* first; its fd is an epoll set of the sockets */
+	struct obj_poller base;	/* first; its fd is a set of the sockets */
 	struct list socks;	/* struct udp_sock */
 	unsigned sock_cnt;
 	unsigned round;		/* number of polls so far */
 	unsigned last;		/* the last round in which any socket had a datagram */
-	bool armed;		/* the sockets are in the epoll set */
-	unsigned polls_armed;		/* polls since the sockets were put into the epoll set */
-	unsigned disarm_after;	/* polls after which the epoll set is emptied */
+	bool armed;		/* the sockets are in the set */
+	unsigned polls_armed;		/* polls since the sockets were put into the set */
+	unsigned disarm_after;	/* polls after which the set is emptied */
 	struct list senders;	/* struct udp_ep with sends that wait */
 	/* Arguments of the receive system calls, prepared once. */
 	struct mmsghdr msg[UDP_BURST];
@@ -250,9 +250,9 @@ void udp_poller_leave(struct udp_ep *ep);
 void udp_poller_add(struct udp_poller *poller, struct udp_sock *sock);
 void udp_poller_del(struct udp_poller *poller, struct udp_sock *sock);
 
-/* udp_ep_watch - posted receives or blocked sends have changed: update the epoll set, so that
+/* udp_ep_watch - posted receives or blocked sends have changed: update the set, so that
  * its descriptor is readable only when a poll of @ep would do something.
- * Threading: locked.  Cost: one branch while the epoll set is empty.
+ * Threading: locked.  Cost: one branch while the set is empty.
  */
 void udp_ep_watch(struct udp_ep *ep);
 

@@ -4,11 +4,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <unistd.h>
 #include <rdma/providers/fi_log.h>
 
 #include "ep.h"
+#include "progress/fdset.h"
 
 static const struct obj_poller_ops poller_ops;
 
@@ -17,12 +17,10 @@ static struct udp_poller *poller_of(struct obj_poller *base)
 	return container_of(base, struct udp_poller, base);
 }
 
-/* ---- the epoll set --------------------------------------------------------- */
+/* ---- the set of descriptors --------------------------------------------------------- */
 
 /*
- * The epoll set.
- *
- * A socket in an epoll set makes each datagram more expensive.  So the set is empty until a
+ * A socket in a set of descriptors makes each datagram more expensive.  So the set is empty until a
  * thread is about to block (arm), or there are too many sockets to poll one by one.  If the
  * program then keeps polling, the set is emptied again.  A thread that still blocks on the set
  * is woken then and arms again; each time that happens, the number of polls before the set is
@@ -31,35 +29,39 @@ static struct udp_poller *poller_of(struct obj_poller *base)
 #define DISARM_FIRST 1024u
 #define DISARM_LAST (1u << 20)
 
-/* Puts @sock into the epoll set with the events that a poll could handle.  @lazy: leave EPOLLIN
+/* Puts @sock into the set with the events that a poll could handle.  @lazy: leave POLLIN
  * set although no receive is posted, to save a system call.
  */
 static void watch(struct udp_sock *sock, bool lazy)
 {
 	struct udp_ep *ep = sock->ep;
-	struct epoll_event ev = { .data.ptr = sock };
-	int op;
+	int set = ep->poller->base.fd, ret = 0;
+	uint32_t events = 0;
 
 	if (!list_empty(&ep->posted))
-		ev.events |= EPOLLIN;
+		events |= POLLIN;
 	else if (lazy)
-		ev.events |= sock->interest & EPOLLIN;
+		events |= sock->interest & POLLIN;
 	if (ep->blocked && sock == &ep->sock)
-		ev.events |= EPOLLOUT;
-	if (ev.events == sock->interest)
+		events |= POLLOUT;
+	if (events == sock->interest)
 		return;
-	op = !sock->interest ? EPOLL_CTL_ADD : ev.events ? EPOLL_CTL_MOD : EPOLL_CTL_DEL;
-	if (epoll_ctl(ep->poller->base.fd, op, sock->fd, &ev))
+	if (!events)
+		fdset_remove(set, sock->fd);
+	else
+		ret = sock->interest ? fdset_change(set, sock->fd, events, sock) :
+				       fdset_add(set, sock->fd, events, sock);
+	if (ret)
 		FI_WARN(&udp_prov, FI_LOG_EP_CTRL,
-			"epoll_ctl: %s: blocking waits on this endpoint may not wake\n",
-			strerror(errno));
-	sock->interest = ev.events;
+			"cannot watch a socket: %s: blocking waits on this endpoint may not wake\n",
+			strerror(-ret));
+	sock->interest = events;
 }
 
 static void unwatch(struct udp_sock *sock)
 {
 	if (sock->interest)
-		epoll_ctl(sock->ep->poller->base.fd, EPOLL_CTL_DEL, sock->fd, NULL);
+		fdset_remove(sock->ep->poller->base.fd, sock->fd);
 	sock->interest = 0;
 }
 
@@ -98,15 +100,15 @@ void udp_ep_watch(struct udp_ep *ep)
 
 /* ---- polling --------------------------------------------------------------- */
 
-/* Many sockets: poll those that epoll reports. */
+/* Many sockets: poll those that the set reports. */
 static int poll_ready(struct udp_poller *p, unsigned budget)
 {
-	struct epoll_event ev[UDP_BURST];
+	struct fdset_event ev[UDP_BURST];
 	int i, cnt, done = 0;
 
-	cnt = epoll_wait(p->base.fd, ev, UDP_BURST, 0);
+	cnt = fdset_look(p->base.fd, ev, UDP_BURST);
 	for (i = 0; i < cnt && (unsigned) done < budget; i++)
-		done += udp_rx_poll(ev[i].data.ptr, budget - (unsigned) done);
+		done += udp_rx_poll(ev[i].ptr, budget - (unsigned) done);
 	return done;
 }
 
@@ -117,7 +119,7 @@ static bool is_idle(const struct udp_poller *p, const struct udp_sock *sock)
 	       p->round % UDP_IDLE_EVERY;
 }
 
-/* Few sockets: poll each without epoll. */
+/* Few sockets: poll each, without the set. */
 static int poll_each(struct udp_poller *p, unsigned budget)
 {
 	struct udp_sock *sock;
@@ -152,7 +154,7 @@ static int poller_poll(struct obj_poller *base, unsigned budget)
 }
 
 /* The poller goes to sleep: fail if queued sends could leave now, otherwise put all sockets
- * into the epoll set.
+ * into the set.
  */
 static int poller_arm(struct obj_poller *base, uint64_t *deadline_ns)
 {
@@ -174,7 +176,7 @@ static void poller_close(struct obj_poller *base)
 {
 	struct udp_poller *p = poller_of(base);
 
-	close(base->fd);
+	fdset_close(base->fd);
 	free(p);
 }
 

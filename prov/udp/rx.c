@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <rdma/providers/fi_log.h>
 
 #include "base/iov.h"
@@ -46,8 +45,8 @@ rx_post(struct udp_ep *ep, const struct iovec *iov, size_t cnt, void *context, u
 	rx->iov[0].iov_len = sizeof(struct udp_hdr);
 	rx->iov_cnt = udp_iov_put(rx->iov, 1, iov, cnt);
 	list_add_tail(&rx->node, &ep->posted);
-	/* While the epoll set is in use, a socket without posted receives is not in it. */
-	if (__builtin_expect(ep->poller->armed, 0) && !(ep->sock.interest & EPOLLIN))
+	/* While the set of descriptors is in use, a socket without posted receives is not in it. */
+	if (__builtin_expect(ep->poller->armed, 0) && !(ep->sock.interest & POLLIN))
 		udp_ep_watch(ep);
 	lock_put(&prog->lock);
 	return 0;

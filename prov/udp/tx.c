@@ -270,7 +270,7 @@ static int send_burst(struct udp_ep *ep)
 	return ret;
 }
 
-/* Leaves @blocked set when the socket is full; the poller then waits for EPOLLOUT. */
+/* Leaves @blocked set when the socket is full; the poller then waits for POLLOUT. */
 int udp_tx_flush(struct udp_ep *ep)
 {
 	int ret, done = 0;

@@ -6,6 +6,7 @@ prov_util_libutil_la_CFLAGS = $(AM_CFLAGS)
 
 include prov/util/hmem/local.mk
 include prov/util/net/local.mk
+include prov/util/progress/local.mk
 include prov/util/obj/local.mk
 include prov/util/info/local.mk
 include prov/util/engine/local.mk

@@ -5,9 +5,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/epoll.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 
@@ -75,35 +72,34 @@ void chan_poller_free(struct chan_poller *poller)
 {
 	timers_fini(&poller->timers);
 	chan_holds_fini(&poller->holds);
-	close(poller->base.fd);
+	fdset_close(poller->base.fd);
 	free(poller);
 }
 
 int chan_src_want(struct chan_poller *poller, struct chan_src *src, uint32_t events)
 {
-	struct epoll_event ev = { .events = events, .data.ptr = src };
-	int op = !events ? EPOLL_CTL_DEL : src->events ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
+	int set = poller->base.fd, ret = 0;
 
 	if (events == src->events)
 		return 0;
-	if (epoll_ctl(poller->base.fd, op, src->fd, &ev))
-		return -errno;
-	src->events = events;
-	return 0;
+	if (!events)
+		fdset_remove(set, src->fd);
+	else
+		ret = src->events ? fdset_change(set, src->fd, events, src) : fdset_add(set, src->fd, events, src);
+	if (!ret)
+		src->events = events;
+	return ret;
 }
 
-/* The system call itself: epoll_wait() is a cancellation point, and a cancelled thread would end
- * with the group's lock held.
- */
 int chan_poller_events(struct chan_poller *poller)
 {
-	struct epoll_event ev[CHAN_EVENTS_MAX];
+	struct fdset_event ev[CHAN_EVENTS_MAX];
 	struct chan_src *src;
 	int cnt, i;
 
-	cnt = (int) syscall(SYS_epoll_pwait, poller->base.fd, ev, CHAN_EVENTS_MAX, 0, NULL, 0);
+	cnt = fdset_look(poller->base.fd, ev, CHAN_EVENTS_MAX);
 	for (i = 0; i < cnt; i++) {
-		src = ev[i].data.ptr;
+		src = ev[i].ptr;
 		if (src->events)	/* else an earlier handler took it out of the set */
 			src->event(src, ev[i].events);
 	}
@@ -116,7 +112,7 @@ static void resume(struct timer *timer, uint64_t now)
 {
 	struct chan_listener *listener = container_of(timer, struct chan_listener, timer);
 
-	if (chan_src_want(listener->poller, &listener->src, EPOLLIN))
+	if (chan_src_want(listener->poller, &listener->src, POLLIN))
 		chan_listener_pause(listener);
 }
 
@@ -130,7 +126,7 @@ int chan_listener_start(struct chan_listener *listener, struct chan_poller *poll
 	listener->poller = poller;
 	listener->src.event = event;
 	listener->timer.fire = resume;
-	ret = chan_src_want(poller, &listener->src, EPOLLIN);
+	ret = chan_src_want(poller, &listener->src, POLLIN);
 	if (ret)
 		chan_listener_stop(listener);
 	return ret;

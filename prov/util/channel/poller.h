@@ -3,7 +3,7 @@
 
 /*
  * poller.h - what the pollers of all links have in common: timers, work lists, descriptors in
- * the epoll set of the group, and whose poll it is.  A link's poller begins with struct
+ * the set of the group, and whose poll it is.  A link's poller begins with struct
  * chan_poller.
  *
  * Threading: under the lock of the progress group.
@@ -20,6 +20,7 @@
 #include "base/timer.h"
 #include "channel/hold.h"
 #include "obj/prog.h"
+#include "progress/fdset.h"
 
 struct chan_poller {
 	struct obj_poller base;		/* first */
@@ -48,19 +49,19 @@ struct chan_poller {
 	struct chan_holds holds;	/* payload of unexpected packets: memory for the next */
 };
 
-/* A descriptor in the group's epoll set, and its handler. */
+/* A descriptor in the group's set, and its handler. */
 struct chan_src {
 	int fd;			/* -1: none */
-	uint32_t events;	/* EPOLL* that are asked for; 0: not in the set */
+	uint32_t events;	/* POLL* that are asked for; 0: not in the set */
 	void (*event)(struct chan_src *src, uint32_t events);
 };
 
-/* chan_src_want - wait for @events (EPOLLIN, EPOLLOUT); 0: for none, not even errors.
- * Errors: the negative errno of epoll_ctl().   Cost: a system call where @events change.
+/* chan_src_want - wait for @events (POLLIN, POLLOUT); 0: for none, not even errors.
+ * Errors: those of fdset_add().   Cost: a system call where @events change.
  */
 int chan_src_want(struct chan_poller *poller, struct chan_src *src, uint32_t events);
 
-#define CHAN_EVENTS_MAX 64
+#define CHAN_EVENTS_MAX FDSET_EVENTS_MAX
 
 /* chan_poller_events - ask the set, without blocking, and call event() of each source that has
  * events.  Returns how many had; CHAN_EVENTS_MAX: others may have some, too.
@@ -77,7 +78,7 @@ struct chan_listener {
 };
 
 /* chan_listener_start - call @event for connections that can be accepted.
- * Errors: -FI_ENOMEM, of epoll_ctl(): it is not started.
+ * Errors: -FI_ENOMEM, of fdset_add(): it is not started.
  */
 int chan_listener_start(struct chan_listener *listener, struct chan_poller *poller,
 			void (*event)(struct chan_src *src, uint32_t events));

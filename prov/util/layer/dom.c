@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
+
+#include "progress/fdset.h"
 
 static struct layer_dom *find(struct list *doms, const char *name)
 {
@@ -150,12 +151,9 @@ void layer_home_close(struct layer_home *home)
 	free(home);
 }
 
-int layer_dom_watch(int epoll_fd, struct fid *queue)
+int layer_dom_watch(int set, struct fid *queue)
 {
-	struct epoll_event ev = { .events = EPOLLIN };
 	int fd, ret = fi_control(queue, FI_GETWAIT, &fd);
 
-	if (ret)
-		return ret;
-	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
+	return ret ? ret : fdset_add(set, fd, POLLIN, NULL);
 }

@@ -70,9 +70,9 @@ int layer_dom_get(struct list *doms, const struct fi_info *info, struct layer_ho
 /* layer_dom_put - the last user closes it. */
 void layer_dom_put(struct layer_dom *dom);
 
-/* layer_dom_watch - a queue below wakes a thread that sleeps on @epoll_fd.
- * Errors: those of FI_GETWAIT and epoll_ctl().
+/* layer_dom_watch - a queue below wakes a thread that sleeps on @set.
+ * Errors: those of FI_GETWAIT and fdset_add().
  */
-int layer_dom_watch(int epoll_fd, struct fid *queue);
+int layer_dom_watch(int set, struct fid *queue);
 
 #endif

@@ -89,7 +89,7 @@ struct obj_poller {
 	const struct obj_poller_ops *ops;
 	const void *key;		/* whose: an address that only that transport uses */
 	struct obj_prog *prog;		/* set by obj_prog_add() */
-	int fd;				/* may be an epoll fd; fixed; -1: timers and arm() only */
+	int fd;				/* may be that of a set (fdset.h); fixed; -1: timers and arm() only */
 	bool active;			/* it finds its work without a system call: obj_poller_set_active() */
 	bool idle;			/* poll() would find nothing; set by obj_poller_rest() alone */
 	bool quiet;			/* its fd shows all its work: obj_poller_set_quiet() */
@@ -126,8 +126,8 @@ struct obj_prog {
 	bool closed;			/* the domain is gone: only an event queue still knows us */
 	unsigned poller_cnt;
 	_Atomic unsigned refs;		/* endpoints, queues and counters; last one frees */
-	int epfd;			/* what obj_prog_fd() gives; -1 until needed */
-	unsigned seen;			/* pollers that are in epfd */
+	int set_fd;			/* what obj_prog_fd() gives; -1 until needed */
+	unsigned seen;			/* pollers that are in it */
 	int timerfd;			/* fires at @timerfd_ns; -1 */
 	int kickfd;			/* an eventfd, readable once @timer_ns is 1, until the next arm; -1 */
 	uint64_t timerfd_ns;		/* UINT64_MAX: it does not fire */
@@ -187,8 +187,8 @@ void obj_prog_add(struct obj_prog *prog, struct obj_poller *poller);
  * @size: of its struct, which begins with its struct obj_poller
  * @prov: in whose name an error is logged
  *
- * Returns 0 if it was there; 1 if it is new: all zero, but for ops, key and fd (an
- * epoll descriptor), for the caller to complete.  The group has it until ops->close().
+ * Returns 0 if it was there; 1 if it is new: all zero, but for ops, key and fd (a
+ * set of descriptors), for the caller to complete.  The group has it until ops->close().
  * Errors: -FI_ENOMEM, -FI_EMFILE, -FI_ENFILE.
  * Threading: caller holds prog->lock.
  */
@@ -320,16 +320,16 @@ static inline __attribute__((always_inline)) int obj_prog_poll(struct obj_prog *
  */
 bool obj_prog_others_active(const struct obj_poller *poller);
 
-/* obj_prog_watch - put what shows that the group has work into an epoll set:
- * its pollers' fds and its timer.  Directly, not as one nested epoll fd, because
+/* obj_prog_watch - put what shows that the group has work into a set:
+ * its pollers' fds and its timer.  Directly, not as one nested set, because
  * the kernel limits how deep and how often these may be nested.
  *
- * @seen: [in,out] pollers already in @epfd; 0 at first.  Pollers are only ever added,
+ * @seen: [in,out] pollers already in @set; 0 at first.  Pollers are only ever added,
  *        and adding one wakes the sleepers, who call this again.
  *
  * Threading: takes prog->lock.  Errors: -FI_EMFILE, -FI_ENOMEM, -FI_ENOSPC.
  */
-int obj_prog_watch(struct obj_prog *prog, int epfd, unsigned *seen);
+int obj_prog_watch(struct obj_prog *prog, int set, unsigned *seen);
 
 /* obj_prog_fd - the same as one fd, for the progress thread.
  * Call it before each sleep: it takes in new pollers.  Errors: as obj_prog_watch().

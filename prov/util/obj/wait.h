@@ -6,7 +6,7 @@
  *
  * A struct obj_wait is part of each cq, cntr and eq.  A producer calls
  * obj_wait_signal(), which is one load unless a waiter has armed the object.
- * What FI_GETWAIT hands out is one fd per object: an epoll fd over an eventfd
+ * What FI_GETWAIT hands out is one fd per object: a set (fdset.h) of an eventfd
  * (signalled by producers while armed) and the fds of the groups that feed the
  * object.  So a program that blocks on it wakes when the network has something,
  * and not before; it then reads the queue, which makes the progress.  Blocking
@@ -41,8 +41,8 @@ typedef bool (*obj_wait_ready_fn)(struct obj_wait *wait, const void *arg);
 
 /* What the threads of one side sleep on. */
 struct obj_wait_fds {
-	int epfd;			/* over that side's eventfd and the groups; -1 until needed */
-	unsigned *seen;			/* by group of the feed: pollers that are in epfd */
+	int set_fd;			/* over that side's eventfd and the groups; -1 until needed */
+	unsigned *seen;			/* by group of the feed: pollers that are in it */
 	unsigned seen_cnt;
 };
 
@@ -138,7 +138,7 @@ struct obj_wait *obj_wait_of(struct fid *fid);
 
 /* ---- the parts, for wait sets -------------------------------------------- */
 
-/* obj_wait_fd - the epoll fd of @side, with all groups in it, or a negative error. */
+/* obj_wait_fd - the set of @side, with all groups in it, or a negative error. */
 int obj_wait_fd(struct obj_wait *wait, enum obj_wake_side side);
 
 /* obj_wait_arm_groups - true if a group has work that wants polling, not sleep.
@@ -171,7 +171,7 @@ struct obj_waitset {
 	struct list members;		/* struct obj_wait by set_node */
 	struct obj_wake wake;		/* who sleeps, under waker.lock */
 	struct obj_waker waker;		/* what signals of members wake; no descriptors with FI_WAIT_YIELD */
-	int epfd[OBJ_WAKE_SIDES];	/* over that side's eventfd and the members' epfds; -1 with FI_WAIT_YIELD */
+	int set_fd[OBJ_WAKE_SIDES];	/* over that side's eventfd and the members' sets; -1 with FI_WAIT_YIELD */
 	_Atomic uintptr_t passed;	/* as that of struct obj_wait */
 	pthread_mutex_t mutex;		/* FI_WAIT_MUTEX_COND: what programs get */
 	pthread_cond_t cond;

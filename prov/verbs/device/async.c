@@ -6,9 +6,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <sys/epoll.h>
 #include <unistd.h>
 
+#include "progress/fdset.h"
 #include "verbs/provider.h"
 
 #define BATCH 8
@@ -68,22 +68,22 @@ static int take(struct obj_poller *poller, struct ibv_context *ctx)
 	if (errno != EAGAIN && errno != EINTR) {
 		VRB_INFO(FI_LOG_FABRIC, "events of device %s are no longer read: %s\n", name_of(ctx),
 			 fi_strerror(errno));
-		epoll_ctl(poller->fd, EPOLL_CTL_DEL, ctx->async_fd, NULL);
+		fdset_remove(poller->fd, ctx->async_fd);
 	}
 	return done;
 }
 
 static int async_poll(struct obj_poller *poller, unsigned budget)
 {
-	struct epoll_event ready[BATCH];
-	int i, done = 0, cnt = epoll_wait(poller->fd, ready, BATCH, 0);
+	struct fdset_event ready[BATCH];
+	int i, done = 0, cnt = fdset_look(poller->fd, ready, BATCH);
 
 	for (i = 0; i < cnt; i++)
-		done += take(poller, ready[i].data.ptr);
+		done += take(poller, ready[i].ptr);
 	return done;
 }
 
-/* The epoll set is level-triggered: an unread event wakes a thread by itself. */
+/* The set is level-triggered: an unread event wakes a thread by itself. */
 static int async_arm(struct obj_poller *poller, uint64_t *deadline_ns)
 {
 	return 0;
@@ -91,7 +91,7 @@ static int async_arm(struct obj_poller *poller, uint64_t *deadline_ns)
 
 static void async_close(struct obj_poller *poller)
 {
-	close(poller->fd);
+	fdset_close(poller->fd);
 	free(poller);
 }
 
@@ -107,14 +107,12 @@ static const struct obj_poller_ops async_ops = {
  */
 int vrb_async_watch(struct obj_prog *prog, struct ibv_context *ctx)
 {
-	struct epoll_event event = { .events = EPOLLIN, .data.ptr = ctx };
 	struct obj_poller *poller;
 	int ret = obj_prog_share(prog, &async_ops, sizeof(*poller), &vrb_prov, &poller);
 
 	if (ret < 0)
 		return ret;
 	fcntl(ctx->async_fd, F_SETFL, fcntl(ctx->async_fd, F_GETFL) | O_NONBLOCK);
-	if (!epoll_ctl(poller->fd, EPOLL_CTL_ADD, ctx->async_fd, &event) || errno == EEXIST)
-		return 0;
-	return -errno;
+	ret = fdset_add(poller->fd, ctx->async_fd, POLLIN, ctx);
+	return ret == -EEXIST ? 0 : ret;
 }

@@ -11,9 +11,9 @@
 #include <poll.h>
 #include <rdma/fi_errno.h>
 #include <sched.h>
-#include <sys/epoll.h>
 
 #include "base/clock.h"
+#include "progress/fdset.h"
 
 #define SPIN_POLLS 8		/* between two reads of the clock */
 #define TURNS_MAX_NS (2 * CLOCK_NS_PER_MS)	/* a thread that takes turns with others sleeps after that, too */
@@ -163,10 +163,10 @@ static void leave_seat(struct seat *seat)
 static int sleep_on(int fd, bool leads, int ms)
 {
 	struct pollfd own = { .fd = fd, .events = POLLIN };
-	struct epoll_event ev;
-	int ret = leads ? epoll_wait(fd, &ev, 1, ms) : poll(&own, 1, ms);
+	struct fdset_event ev;
+	int ret = leads ? fdset_wait(fd, &ev, 1, ms) : poll(&own, 1, ms);
 
-	return ret < 0 ? -errno : ret;
+	return ret == -1 && !leads ? -errno : ret;
 }
 
 /* Order: armed, then looked at, then asleep.  A report between the look and the sleep finds it armed

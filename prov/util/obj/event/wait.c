@@ -7,7 +7,6 @@
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,6 +15,7 @@
 #include "obj/cq.h"
 #include "obj/eq.h"
 #include "obj/log.h"
+#include "progress/fdset.h"
 
 /* How often a waker tries to get the mutex of a FI_WAIT_MUTEX_COND object. */
 #define MUTEX_NAP_NS (50 * 1000)	/* between two tries */
@@ -79,7 +79,7 @@ int obj_wait_init(struct obj_wait *wait, enum fi_wait_obj type, struct fid_wait 
 	memset(&wait->wake, 0, sizeof(wait->wake));
 	atomic_init(&wait->passed, 0);
 	for (side = 0; side < OBJ_WAKE_SIDES; side++)
-		wait->fds[side] = (struct obj_wait_fds) { .epfd = -1 };
+		wait->fds[side] = (struct obj_wait_fds) { .set_fd = -1 };
 	wait->set = NULL;
 	wait->set_ref.refs = NULL;
 	wait->ready = ready;
@@ -111,8 +111,7 @@ void obj_wait_fini(struct obj_wait *wait)
 	pthread_mutex_destroy(&wait->fd_lock);
 	obj_waker_fini(&wait->waker);
 	for (side = 0; side < OBJ_WAKE_SIDES; side++) {
-		if (wait->fds[side].epfd >= 0)
-			close(wait->fds[side].epfd);
+		fdset_close(wait->fds[side].set_fd);
 		free(wait->fds[side].seen);
 	}
 }
@@ -137,28 +136,27 @@ void obj_wait_force(struct obj_wait *wait)
 	wake_others(wait);
 }
 
-/* make_epfd - with the eventfd of @side in it, unless a set is signalled instead. */
-static int make_epfd(struct obj_wait *wait, enum obj_wake_side side)
+/* open_set - with the eventfd of @side in it, unless a set is signalled instead. */
+static int open_set(struct obj_wait *wait, enum obj_wake_side side)
 {
 	int evfd = wait->type == FI_WAIT_SET ? -1 : obj_waker_fd(&wait->waker, side);
-	struct epoll_event ev = { .events = EPOLLIN };
-	int fd, ret;
+	int fd, ret = 0;
 
 	if (evfd < 0 && wait->type != FI_WAIT_SET)
 		return evfd;
-	fd = epoll_create1(EPOLL_CLOEXEC);
+	fd = fdset_open();
 	if (fd < 0)
-		return -errno;
-	if (evfd >= 0 && epoll_ctl(fd, EPOLL_CTL_ADD, evfd, &ev)) {
-		ret = -errno;
-		close(fd);
-		return ret;
-	}
-	wait->fds[side].epfd = fd;
-	return 0;
+		return fd;
+	if (evfd >= 0)
+		ret = fdset_add(fd, evfd, POLLIN, NULL);
+	if (ret)
+		fdset_close(fd);
+	else
+		wait->fds[side].set_fd = fd;
+	return ret;
 }
 
-/* Have the groups' fds in epfd, those that came since the last time too. */
+/* Have the groups' fds in set_fd, those that came since the last time too. */
 static int sync_groups(struct obj_wait *wait, struct obj_wait_fds *fds)
 {
 	unsigned i, cnt = atomic_load(&wait->feed.cnt);
@@ -176,7 +174,7 @@ static int sync_groups(struct obj_wait *wait, struct obj_wait_fds *fds)
 		fds->seen_cnt = cnt;
 	}
 	for (i = 0; i < cnt; i++) {
-		ret = obj_prog_watch(progs[i], fds->epfd, &fds->seen[i]);
+		ret = obj_prog_watch(progs[i], fds->set_fd, &fds->seen[i]);
 		if (ret)
 			return ret;
 	}
@@ -190,12 +188,12 @@ int obj_wait_fd(struct obj_wait *wait, enum obj_wake_side side)
 	int ret = 0;
 
 	pthread_mutex_lock(&wait->fd_lock);
-	if (fds->epfd < 0)
-		ret = make_epfd(wait, side);
+	if (fds->set_fd < 0)
+		ret = open_set(wait, side);
 	if (!ret)
 		ret = sync_groups(wait, fds);
 	if (!ret)
-		ret = fds->epfd;
+		ret = fds->set_fd;
 	pthread_mutex_unlock(&wait->fd_lock);
 	return ret;
 }
@@ -271,6 +269,7 @@ int obj_wait_try(struct obj_wait *wait)
 	if (obj_wait_arm_groups(wait, true))
 		return -FI_EAGAIN;
 	pass(wait);
+	fdset_settle(fd);
 	atomic_store(&wait->passed, lock_thread());
 	/* The signal may have given up waiting for this thread: see obj_wait_cond_wake(). */
 	return obj_waker_woken(&wait->waker, round) ? -FI_EAGAIN : 0;

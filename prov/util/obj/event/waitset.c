@@ -8,23 +8,30 @@
 #include <rdma/fi_errno.h>
 #include <sched.h>
 #include <stdlib.h>
-#include <sys/epoll.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "obj/fabric.h"
 #include "obj/ops.h"
+#include "progress/fdset.h"
 
-/* watch_member - @op is EPOLL_CTL_ADD or EPOLL_CTL_DEL. */
-static int watch_member(struct obj_waitset *set, int op, int fd)
+static int add_member(struct obj_waitset *set, int fd)
 {
-	struct epoll_event ev = { .events = EPOLLIN };
 	int side, ret = 0;
 
 	for (side = 0; side < OBJ_WAKE_SIDES && !ret; side++)
-		if (set->epfd[side] >= 0 && epoll_ctl(set->epfd[side], op, fd, &ev))
-			ret = -errno;
+		if (set->set_fd[side] >= 0)
+			ret = fdset_add(set->set_fd[side], fd, POLLIN, NULL);
 	return ret;
+}
+
+static void remove_member(struct obj_waitset *set, int fd)
+{
+	int side;
+
+	for (side = 0; side < OBJ_WAKE_SIDES; side++)
+		if (set->set_fd[side] >= 0)
+			fdset_remove(set->set_fd[side], fd);
 }
 
 /* The member's fd goes into the set's before the member is listed: a thread that finds it listed can
@@ -36,7 +43,7 @@ int obj_waitset_join(struct obj_waitset *set, struct obj_wait *wait, const struc
 
 	if (fd < 0)
 		return fd;
-	ret = watch_member(set, EPOLL_CTL_ADD, fd);
+	ret = add_member(set, fd);
 	if (ret)
 		return ret;
 	wait->set = set;
@@ -55,7 +62,7 @@ void obj_waitset_leave(struct obj_wait *wait)
 	pthread_mutex_lock(&set->lock);
 	list_del(&wait->set_node);
 	pthread_mutex_unlock(&set->lock);
-	watch_member(set, EPOLL_CTL_DEL, wait->fds[OBJ_WAKE_OUT].epfd);
+	remove_member(set, wait->fds[OBJ_WAKE_OUT].set_fd);
 	wait->set = NULL;
 	obj_ref_put(&wait->set_ref);
 }
@@ -110,14 +117,21 @@ static bool any_ready(struct obj_waitset *set)
 	return ready;
 }
 
+static int sleep_for(int fd, int ms)
+{
+	struct fdset_event ev;
+	int ret = fdset_wait(fd, &ev, 1, ms);
+
+	return ret < 0 ? ret : 0;
+}
+
 /* sleep_once - until a member has something (1), a signal (1), or a wake-up for progress alone (0).
  * Members are armed before they are looked at: what arrives in between leaves an fd readable, so the thread does
  * not sleep over it.
  */
 static int sleep_once(struct obj_waitset *set, uint64_t deadline)
 {
-	int ret, ms, fd = set->epfd[OBJ_WAKE_IN];
-	struct epoll_event ev;
+	int ret, ms, fd = set->set_fd[OBJ_WAKE_IN];
 	unsigned round;
 	uint64_t now;
 
@@ -131,8 +145,8 @@ static int sleep_once(struct obj_waitset *set, uint64_t deadline)
 		ret = any_ready(set);
 		if (!ret && deadline && now >= deadline)
 			ret = -FI_ETIMEDOUT;
-		else if (!ret && ms && epoll_wait(fd, &ev, 1, ms) < 0)
-			ret = -errno;
+		else if (!ret && ms)
+			ret = sleep_for(fd, ms);
 	}
 	return obj_waker_leave(&set->waker, round) && (!ret || ret == -FI_ETIMEDOUT) ? 1 : ret;
 }
@@ -178,6 +192,8 @@ static int set_try(struct obj_waitset *set)
 	}
 	if (ret)
 		return ret < 0 ? ret : -FI_EAGAIN;
+	if (!yields)
+		fdset_settle(set->set_fd[OBJ_WAKE_OUT]);
 	atomic_store(&set->passed, lock_thread());
 	return !yields && obj_waker_woken(&set->waker, round) ? -FI_EAGAIN : 0;
 }
@@ -190,7 +206,7 @@ static int set_control(struct fid *fid, int cmd, void *arg)
 		return -FI_EINVAL;
 	switch (cmd) {
 	case FI_GETWAIT:
-		return obj_wait_get(set->type, set->epfd[OBJ_WAKE_OUT], &set->mutex, &set->cond, arg);
+		return obj_wait_get(set->type, set->set_fd[OBJ_WAKE_OUT], &set->mutex, &set->cond, arg);
 	case FI_GETWAITOBJ:
 		*(enum fi_wait_obj *) arg = set->type;
 		return 0;
@@ -204,8 +220,7 @@ static void close_fds(struct obj_waitset *set)
 	int side;
 
 	for (side = 0; side < OBJ_WAKE_SIDES; side++)
-		if (set->epfd[side] >= 0)
-			close(set->epfd[side]);
+		fdset_close(set->set_fd[side]);
 	obj_waker_fini(&set->waker);
 }
 
@@ -242,21 +257,20 @@ OBJ_OPS_TABLE(set_ops, wait)
 
 static int open_fds(struct obj_waitset *set)
 {
-	struct epoll_event ev = { .events = EPOLLIN };
 	int side, fd, ret = 0;
 
 	obj_waker_init(&set->waker, &set->wake);
 	for (side = 0; side < OBJ_WAKE_SIDES; side++)
-		set->epfd[side] = -1;
+		set->set_fd[side] = -1;
 	for (side = 0; side < OBJ_WAKE_SIDES && set->type != FI_WAIT_YIELD && !ret; side++) {
 		fd = obj_waker_fd(&set->waker, side);
 		if (fd < 0) {
 			ret = fd;
 			break;
 		}
-		set->epfd[side] = epoll_create1(EPOLL_CLOEXEC);
-		if (set->epfd[side] < 0 || epoll_ctl(set->epfd[side], EPOLL_CTL_ADD, fd, &ev))
-			ret = -errno;
+		set->set_fd[side] = ret = fdset_open();
+		if (ret >= 0)
+			ret = fdset_add(set->set_fd[side], fd, POLLIN, NULL);
 	}
 	if (ret)
 		close_fds(set);

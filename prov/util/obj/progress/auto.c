@@ -8,7 +8,6 @@
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -16,6 +15,7 @@
 #include "base/thread.h"
 #include "obj/domain.h"
 #include "obj/prog.h"
+#include "progress/fdset.h"
 
 /* How often a group is looked at while the program drives it: at first, and after a while. */
 #define TICK_MIN_MS 1
@@ -37,8 +37,8 @@ struct obj_auto_watch {
 	struct list node;		/* on auto->watches */
 	struct obj_auto *autop;
 	struct obj_prog *prog;
-	int fd;				/* the group's, one-shot in auto->epfd; -1: given up */
-	bool watching;			/* armed in auto->epfd and not fired since */
+	int fd;				/* the group's, one-shot in auto->set_fd; -1: given up */
+	bool watching;			/* armed in auto->set_fd and not fired since */
 	uint64_t polls;			/* prog->polls when last looked at */
 	unsigned tick_ms;		/* how long the program may stay away before the thread polls */
 	bool drove;			/* the thread has polled since the program last did */
@@ -50,7 +50,7 @@ struct obj_auto_watch {
 struct obj_auto {
 	struct obj_domain *domain;
 	pthread_t thread;
-	int epfd;
+	int set_fd;
 	int kickfd;			/* eventfd */
 	int statfd;			/* /proc/self/stat; -1: there is none */
 	pthread_mutex_t lock;		/* guards what follows; taken before any prog->lock */
@@ -121,7 +121,7 @@ static void give_up_fd(struct obj_auto_watch *w)
 		return;
 	/* closing it would not take it out of the set while a forked child has it, too */
 	if (w->fd >= 0)
-		epoll_ctl(w->autop->epfd, EPOLL_CTL_DEL, w->fd, NULL);
+		fdset_remove(w->autop->set_fd, w->fd);
 	obj_prog_close_fd(w->prog);
 	w->fd = -1;
 }
@@ -186,8 +186,7 @@ static bool program_active(struct obj_auto_watch *w, enum next *next)
 
 static enum next watch_again(struct obj_auto_watch *w)
 {
-	struct epoll_event ev = { .events = EPOLLIN | EPOLLONESHOT, .data.ptr = w };
-	int op = w->fd < 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, fd, ret;
+	int set = w->autop->set_fd, fd, ret;
 
 	/* The same one, unless it was given up, with the pollers that came since. */
 	fd = obj_prog_fd(w->prog);
@@ -195,7 +194,8 @@ static enum next watch_again(struct obj_auto_watch *w)
 		return NEXT_TICK;
 	atomic_store(&w->prog->relied, true);
 	ret = obj_prog_arm(w->prog);
-	if (ret || epoll_ctl(w->autop->epfd, op, fd, &ev)) {
+	if (ret || (w->fd < 0 ? fdset_add(set, fd, POLLIN | FDSET_ONCE, w) :
+				fdset_change(set, fd, POLLIN | FDSET_ONCE, w))) {
 		atomic_store(&w->prog->relied, false);
 		return ret == -FI_EAGAIN ? NEXT_NOW : NEXT_TICK;
 	}
@@ -271,7 +271,7 @@ static void on_event(struct obj_auto *autop, void *ptr)
 
 static void *run(void *arg)
 {
-	struct epoll_event ev[EVENTS];
+	struct fdset_event ev[EVENTS];
 	struct obj_auto *autop = arg;
 	int i, cnt, timeout;
 
@@ -279,10 +279,10 @@ static void *run(void *arg)
 	while (!autop->stop) {
 		timeout = look_at_all(autop);
 		pthread_mutex_unlock(&autop->lock);
-		cnt = epoll_wait(autop->epfd, ev, EVENTS, timeout);
+		cnt = fdset_wait(autop->set_fd, ev, EVENTS, timeout);
 		pthread_mutex_lock(&autop->lock);
 		for (i = 0; i < cnt; i++)
-			on_event(autop, ev[i].data.ptr);
+			on_event(autop, ev[i].ptr);
 	}
 	pthread_mutex_unlock(&autop->lock);
 	return NULL;
@@ -308,7 +308,6 @@ static int start_thread(struct obj_auto *autop)
 
 int obj_auto_start(struct obj_domain *domain, struct obj_auto **auto_p)
 {
-	struct epoll_event ev = { .events = EPOLLIN };
 	struct obj_auto *autop = calloc(1, sizeof(*autop));
 	int ret;
 
@@ -317,16 +316,14 @@ int obj_auto_start(struct obj_domain *domain, struct obj_auto **auto_p)
 	autop->domain = domain;
 	list_init(&autop->watches);
 	pthread_mutex_init(&autop->lock, NULL);
-	autop->epfd = epoll_create1(EPOLL_CLOEXEC);
+	autop->set_fd = fdset_open();
 	autop->kickfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	autop->statfd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
-	ev.data.ptr = autop;
-	if (autop->epfd < 0 || autop->kickfd < 0 ||
-	    epoll_ctl(autop->epfd, EPOLL_CTL_ADD, autop->kickfd, &ev)) {
-		ret = -errno;
-		goto err_fds;
-	}
-	ret = start_thread(autop);
+	ret = autop->kickfd < 0 ? -errno : autop->set_fd;
+	if (ret >= 0)
+		ret = fdset_add(autop->set_fd, autop->kickfd, POLLIN, autop);
+	if (!ret)
+		ret = start_thread(autop);
 	if (ret)
 		goto err_fds;
 	*auto_p = autop;
@@ -337,8 +334,7 @@ err_fds:
 		"cannot start the progress thread of domain %s: %s; raise the limit on open "
 		"files or threads, or ask for FI_PROGRESS_MANUAL\n",
 		domain->attr->name ? domain->attr->name : "?", fi_strerror(-ret));
-	if (autop->epfd >= 0)
-		close(autop->epfd);
+	fdset_close(autop->set_fd);
 	if (autop->kickfd >= 0)
 		close(autop->kickfd);
 	if (autop->statfd >= 0)
@@ -357,7 +353,7 @@ void obj_auto_stop(struct obj_auto *autop)
 	pthread_join(autop->thread, NULL);
 	pthread_mutex_destroy(&autop->lock);
 	close(autop->kickfd);
-	close(autop->epfd);
+	fdset_close(autop->set_fd);
 	if (autop->statfd >= 0)
 		close(autop->statfd);
 	free(autop);
@@ -366,7 +362,6 @@ void obj_auto_stop(struct obj_auto *autop)
 int obj_auto_watch(struct obj_auto *autop, struct obj_prog *prog)
 {
 	/* Off until the thread arms it. */
-	struct epoll_event ev = { .events = EPOLLONESHOT };
 	struct obj_auto_watch *w;
 	int ret = 0;
 
@@ -382,10 +377,9 @@ int obj_auto_watch(struct obj_auto *autop, struct obj_prog *prog)
 	w->polls = atomic_load(&prog->polls);
 	w->tick_ms = TICK_MIN_MS;
 	w->fd = obj_prog_fd(prog);
-	ev.data.ptr = w;
 	ret = w->fd;
 	if (w->fd >= 0)
-		ret = epoll_ctl(autop->epfd, EPOLL_CTL_ADD, w->fd, &ev) ? -errno : 0;
+		ret = fdset_add(autop->set_fd, w->fd, FDSET_ONCE, w);
 	if (ret) {
 		free(w);
 		goto out;
@@ -410,7 +404,7 @@ void obj_auto_forget(struct obj_prog *prog)
 	pthread_mutex_lock(&autop->lock);
 	list_del(&w->node);
 	if (w->fd >= 0)
-		epoll_ctl(autop->epfd, EPOLL_CTL_DEL, w->fd, NULL);
+		fdset_remove(autop->set_fd, w->fd);
 	pthread_mutex_unlock(&autop->lock);
 	free(w);
 }

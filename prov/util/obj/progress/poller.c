@@ -2,13 +2,12 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /* What the pollers of all transports do alike: made when the first endpoint of a group comes. */
-#include <errno.h>
 #include <rdma/fi_errno.h>
 #include <rdma/providers/fi_log.h>
-#include <sys/epoll.h>
 
 #include "base/line.h"
 #include "obj/prog.h"
+#include "progress/fdset.h"
 
 int obj_prog_share(struct obj_prog *prog, const struct obj_poller_ops *ops, size_t size,
 		   const struct fi_provider *prov, struct obj_poller **poller_p)
@@ -24,10 +23,10 @@ int obj_prog_share(struct obj_prog *prog, const struct obj_poller_ops *ops, size
 		return -FI_ENOMEM;
 	poller->ops = ops;
 	poller->key = ops;
-	poller->fd = epoll_create1(EPOLL_CLOEXEC);
+	poller->fd = fdset_open();
 	if (poller->fd < 0) {
-		ret = -errno;
-		FI_WARN(prov, FI_LOG_EP_CTRL, "cannot make an epoll descriptor: %s%s\n",
+		ret = poller->fd;
+		FI_WARN(prov, FI_LOG_EP_CTRL, "cannot make a set of descriptors: %s%s\n",
 			fi_strerror(-ret),
 			ret == -EMFILE ? "; this process has too many open files: raise 'ulimit -n'" :
 			ret == -ENFILE ? "; the system has too many: raise fs.file-max" : "");

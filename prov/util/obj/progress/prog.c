@@ -7,7 +7,6 @@
 #include <rdma/fi_errno.h>
 #include <sched.h>
 #include <stdlib.h>
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -16,6 +15,7 @@
 #include "base/line.h"
 #include "obj/auto.h"
 #include "obj/domain.h"
+#include "progress/fdset.h"
 
 #define QUIET_NS 10000		/* between two polls of quiet pollers, at least */
 #define QUIET_GAP_MAX 8	/* calls of obj_prog_poll_quiet() between two, at most */
@@ -64,7 +64,7 @@ int obj_prog_new(struct obj_domain *domain, enum lock_kind kind, struct obj_prog
 	prog->domain = domain;
 	prog->timerfd = -1;
 	prog->kickfd = -1;
-	prog->epfd = -1;
+	prog->set_fd = -1;
 	atomic_init(&prog->refs, 1);
 	if (domain) {
 		pthread_mutex_lock(&list_lock);
@@ -107,10 +107,10 @@ static void forget_domain(struct obj_prog *prog)
 
 void obj_prog_close_fd(struct obj_prog *prog)
 {
-	if (prog->epfd < 0)
+	if (prog->set_fd < 0)
 		return;
-	close(prog->epfd);
-	prog->epfd = -1;
+	fdset_close(prog->set_fd);
+	prog->set_fd = -1;
 	prog->seen = 0;
 }
 
@@ -123,6 +123,8 @@ static void close_pollers(struct obj_prog *prog)
 	while ((poller = list_pop_entry(&prog->pollers, struct obj_poller, node)))
 		poller->ops->close(poller);
 	if (prog->timerfd >= 0) {
+		fdset_forget(prog->timerfd);
+		fdset_forget(prog->kickfd);
 		close(prog->timerfd);
 		close(prog->kickfd);
 	}
@@ -340,13 +342,6 @@ bool obj_prog_others_active(const struct obj_poller *poller)
 	return false;
 }
 
-static int watch_fd(int epfd, int fd)
-{
-	struct epoll_event ev = { .events = EPOLLIN };
-
-	return epoll_ctl(epfd, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
-}
-
 static int make_timer(struct obj_prog *prog)
 {
 	int fd, err;
@@ -367,7 +362,7 @@ static int make_timer(struct obj_prog *prog)
 	return 0;
 }
 
-static int watch(struct obj_prog *prog, int epfd, unsigned *seen)
+static int watch(struct obj_prog *prog, int set, unsigned *seen)
 {
 	struct obj_poller *poller;
 	unsigned i = 1;
@@ -375,9 +370,9 @@ static int watch(struct obj_prog *prog, int epfd, unsigned *seen)
 
 	/* The timer and the kick count as the first poller. */
 	if (!ret && !*seen && prog->timerfd >= 0) {
-		ret = watch_fd(epfd, prog->timerfd);
+		ret = fdset_add(set, prog->timerfd, POLLIN, NULL);
 		if (!ret || ret == -EEXIST)	/* the kick failed before */
-			ret = watch_fd(epfd, prog->kickfd);
+			ret = fdset_add(set, prog->kickfd, POLLIN, NULL);
 		*seen = !ret;
 	}
 	if (ret || *seen > prog->poller_cnt)
@@ -385,7 +380,7 @@ static int watch(struct obj_prog *prog, int epfd, unsigned *seen)
 	list_for_each_entry(poller, &prog->pollers, node) {
 		if (i++ < *seen)
 			continue;
-		ret = poller->fd < 0 ? 0 : watch_fd(epfd, poller->fd);
+		ret = poller->fd < 0 ? 0 : fdset_add(set, poller->fd, POLLIN, NULL);
 		if (ret)
 			return ret;
 		*seen = i;
@@ -393,12 +388,12 @@ static int watch(struct obj_prog *prog, int epfd, unsigned *seen)
 	return 0;
 }
 
-int obj_prog_watch(struct obj_prog *prog, int epfd, unsigned *seen)
+int obj_prog_watch(struct obj_prog *prog, int set, unsigned *seen)
 {
 	int ret;
 
 	lock_get(&prog->lock);
-	ret = watch(prog, epfd, seen);
+	ret = watch(prog, set, seen);
 	lock_put(&prog->lock);
 	return ret;
 }
@@ -408,15 +403,12 @@ int obj_prog_fd(struct obj_prog *prog)
 	int ret = 0;
 
 	lock_get(&prog->lock);
-	if (prog->epfd < 0) {
-		prog->epfd = epoll_create1(EPOLL_CLOEXEC);
-		if (prog->epfd < 0)
-			ret = -errno;
-	}
+	if (prog->set_fd < 0)
+		prog->set_fd = ret = fdset_open();
+	if (ret >= 0)
+		ret = watch(prog, prog->set_fd, &prog->seen);
 	if (!ret)
-		ret = watch(prog, prog->epfd, &prog->seen);
-	if (!ret)
-		ret = prog->epfd;
+		ret = prog->set_fd;
 	lock_put(&prog->lock);
 	return ret;
 }

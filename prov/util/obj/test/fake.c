@@ -5,7 +5,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -13,6 +12,7 @@
 #include "base/clock.h"
 #include "obj/test/log_catch.h"
 #include "obj/ops.h"
+#include "progress/fdset.h"
 #include "obj/test/slow.h"
 
 struct fi_provider fake_prov = { .name = "fake" };
@@ -95,7 +95,7 @@ static void fake_poller_close(struct obj_poller *base)
 	struct fake_poller *poller = container_of(base, struct fake_poller, base);
 
 	assert_true(list_empty(&poller->eps));
-	close(base->fd);
+	fdset_close(base->fd);
 	free(poller);
 }
 
@@ -116,7 +116,7 @@ static struct fake_poller *get_poller(struct obj_prog *prog)
 	assert_non_null(poller);
 	poller->base.ops = &poller_ops;
 	poller->base.key = &poller_key;
-	poller->base.fd = epoll_create1(EPOLL_CLOEXEC);
+	poller->base.fd = fdset_open();
 	list_init(&poller->eps);
 	obj_prog_add(prog, &poller->base);
 	return poller;
@@ -132,7 +132,6 @@ struct fake_ep *fake_ep_of(struct fid_ep *fid)
 static int ep_enable(struct obj_ep *base)
 {
 	struct fake_ep *ep = container_of(base, struct fake_ep, base);
-	struct epoll_event ev = { .events = EPOLLIN };
 	struct fake_poller *poller;
 
 	if (ep->enable_ret)
@@ -140,7 +139,7 @@ static int ep_enable(struct obj_ep *base)
 	lock_get(&base->prog->lock);
 	poller = get_poller(base->prog);
 	list_add_tail(&ep->node, &poller->eps);
-	assert_int_equal(epoll_ctl(poller->base.fd, EPOLL_CTL_ADD, ep->fd, &ev), 0);
+	assert_int_equal(fdset_add(poller->base.fd, ep->fd, POLLIN, NULL), 0);
 	ep->enabled++;
 	lock_put(&base->prog->lock);
 	return 0;

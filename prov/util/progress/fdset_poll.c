@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * fdset_poll.c - sets of descriptors by poll(), and a thread.
+ *
+ * The descriptor of a set is an eventfd.  It is shown (made readable) once a member is ready, and hidden by the next
+ * look that finds none.  While some thread may sleep on it, the set is watched: one thread of the process polls the
+ * members of all watched sets that are not shown, shows those that have one, and leaves them alone until they are
+ * hidden.  A look at a set looks at the sets among its members first, so that it does not depend on that thread.
+ */
+#include "progress/fdset.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/list.h"
+#include "base/thread.h"
+
+#define ROOM_MIN 8
+
+struct set {
+	struct list node;		/* on sets */
+	int fd;				/* the eventfd */
+	bool shown;			/* it is readable */
+	bool watched;
+	unsigned cnt, room;		/* of the two arrays */
+	unsigned next;			/* where the next look begins to report */
+	struct pollfd *members;		/* fd is ~fd while the member is off */
+	struct fdset_event *wants;	/* what they were added with */
+};
+
+struct watcher {
+	pthread_t thread;
+	int kickfd;			/* an eventfd: look again */
+	bool stop;
+};
+
+/* Guards all that follows; innermost lock. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct list sets = { &sets, &sets };
+static struct watcher *watcher;		/* NULL: no set is watched */
+
+/* ---- fork: a child has neither the thread nor a use for the sets that it inherits ------------ */
+
+static void hold(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+static void drop(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+static void forget_all(void)
+{
+	list_init(&sets);
+	watcher = NULL;
+	drop();
+}
+
+__attribute__((constructor))
+static void survive_fork(void)
+{
+	pthread_atfork(hold, drop, forget_all);
+}
+
+/* ---- one set; the caller holds the lock ------------------------------------------------------- */
+
+static struct set *find_set(int fd)
+{
+	struct set *set;
+
+	list_for_each_entry(set, &sets, node)
+		if (set->fd == fd)
+			return set;
+	return NULL;
+}
+
+static int find_member(const struct set *set, int fd)
+{
+	unsigned i;
+
+	for (i = 0; i < set->cnt; i++)
+		if (set->members[i].fd == fd || set->members[i].fd == ~fd)
+			return (int) i;
+	return -1;
+}
+
+static void drop_member(struct set *set, unsigned i)
+{
+	set->members[i] = set->members[--set->cnt];
+	set->wants[i] = set->wants[set->cnt];
+}
+
+static int make_room(struct set *set)
+{
+	unsigned room = set->room ? 2 * set->room : ROOM_MIN;
+	struct fdset_event *wants;
+	struct pollfd *members;
+
+	if (set->cnt < set->room)
+		return 0;
+	members = realloc(set->members, room * sizeof(*members));
+	if (members)
+		set->members = members;
+	wants = realloc(set->wants, room * sizeof(*wants));
+	if (wants)
+		set->wants = wants;
+	if (!members || !wants)
+		return -ENOMEM;
+	set->room = room;
+	return 0;
+}
+
+static void write_member(struct set *set, unsigned i, int fd, uint32_t events, void *ptr)
+{
+	uint32_t asked = events & ~FDSET_ONCE;
+
+	set->members[i] = (struct pollfd) { .fd = asked ? fd : ~fd, .events = (short) asked };
+	set->wants[i] = (struct fdset_event) { .ptr = ptr, .events = events };
+}
+
+static void kick(void)
+{
+	if (watcher)
+		eventfd_write(watcher->kickfd, 1);
+}
+
+static void show(struct set *set, bool shown)
+{
+	eventfd_t cnt;
+
+	if (set->shown == shown)
+		return;
+	set->shown = shown;
+	if (shown) {
+		eventfd_write(set->fd, 1);
+	} else {
+		eventfd_read(set->fd, &cnt);
+		kick();
+	}
+}
+
+/* look_at - @set and the sets in it, as they are now.  Returns how many members are ready.
+ * @watch: some thread may sleep on it from now on
+ */
+static int look_at(struct set *set, bool watch)
+{
+	struct set *inner;
+	unsigned i;
+	int cnt;
+
+	set->watched |= watch;
+	for (i = 0; i < set->cnt; i++) {
+		inner = find_set(set->members[i].fd);
+		if (inner)
+			look_at(inner, set->watched);
+	}
+	cnt = poll(set->members, set->cnt, 0);
+	for (i = set->cnt; cnt > 0 && i-- > 0;) {
+		if (!(set->members[i].revents & POLLNVAL))
+			continue;
+		drop_member(set, i);	/* it was closed */
+		cnt--;
+	}
+	show(set, cnt > 0 && set->watched);
+	return cnt < 0 ? -errno : cnt;
+}
+
+/* report - what look_at() has found, those first that the last report has left out. */
+static int report(struct set *set, struct fdset_event *ev, unsigned max)
+{
+	unsigned i, at, cnt = 0;
+
+	for (i = 0; i < set->cnt && cnt < max; i++) {
+		at = (set->next + i) % set->cnt;
+		if (!set->members[at].revents)
+			continue;
+		ev[cnt].ptr = set->wants[at].ptr;
+		ev[cnt++].events = (uint16_t) set->members[at].revents;
+		if (set->wants[at].events & FDSET_ONCE)
+			set->members[at].fd = ~set->members[at].fd;
+	}
+	set->next += i;
+	return (int) cnt;
+}
+
+/* ---- the thread -------------------------------------------------------------------------------- */
+
+/* collect - the members that it has to poll.  Returns how many; -1: no memory. */
+static int collect(const struct watcher *w, struct pollfd **all_p)
+{
+	unsigned cnt = 1, i;
+	struct pollfd *all;
+	struct set *set;
+
+	list_for_each_entry(set, &sets, node) {
+		if (set->watched)
+			look_at(set, true);
+		cnt += set->cnt;
+	}
+	all = realloc(*all_p, cnt * sizeof(*all));
+	if (!all)
+		return -1;
+	*all_p = all;
+	all[0] = (struct pollfd) { .fd = w->kickfd, .events = POLLIN };
+	cnt = 1;
+	list_for_each_entry(set, &sets, node)
+		for (i = 0; set->watched && !set->shown && i < set->cnt; i++)
+			all[cnt++] = set->members[i];
+	return (int) cnt;
+}
+
+static void *run(void *arg)
+{
+	struct pollfd *all = NULL;
+	struct watcher *w = arg;
+	eventfd_t kicks;
+	int cnt;
+
+	pthread_mutex_lock(&lock);
+	while (!w->stop) {
+		eventfd_read(w->kickfd, &kicks);
+		cnt = collect(w, &all);
+		pthread_mutex_unlock(&lock);
+		if (cnt > 0)
+			poll(all, (nfds_t) cnt, -1);
+		else
+			poll(NULL, 0, 1);	/* no memory: try again */
+		pthread_mutex_lock(&lock);
+	}
+	pthread_mutex_unlock(&lock);
+	free(all);
+	return NULL;
+}
+
+/* start - the thread, if there is none.  Caller holds the lock. */
+static int start(void)
+{
+	struct watcher *w;
+	int ret;
+
+	if (watcher)
+		return 0;
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		return -ENOMEM;
+	w->kickfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	ret = w->kickfd < 0 ? -errno : thread_start(&w->thread, run, w);
+	if (ret) {
+		if (w->kickfd >= 0)
+			close(w->kickfd);
+		free(w);
+		return ret;
+	}
+	watcher = w;
+	return 0;
+}
+
+/* stop - there is no set any more.  Without the lock. */
+static void stop(struct watcher *w)
+{
+	if (!w)
+		return;
+	pthread_join(w->thread, NULL);
+	close(w->kickfd);
+	free(w);
+}
+
+/* ---- the calls ----------------------------------------------------------------------------------- */
+
+int fdset_open(void)
+{
+	struct set *set = calloc(1, sizeof(*set));
+	int ret;
+
+	if (!set)
+		return -ENOMEM;
+	set->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (set->fd < 0) {
+		ret = -errno;
+		free(set);
+		return ret;
+	}
+	pthread_mutex_lock(&lock);
+	list_add_tail(&set->node, &sets);
+	pthread_mutex_unlock(&lock);
+	return set->fd;
+}
+
+void fdset_forget(int fd)
+{
+	struct set *set;
+
+	pthread_mutex_lock(&lock);
+	list_for_each_entry(set, &sets, node) {
+		int at = find_member(set, fd);
+
+		if (at >= 0)
+			drop_member(set, (unsigned) at);
+	}
+	kick();
+	pthread_mutex_unlock(&lock);
+}
+
+void fdset_close(int fd)
+{
+	struct watcher *ended = NULL;
+	struct set *set;
+
+	if (fd < 0)
+		return;
+	fdset_forget(fd);
+	pthread_mutex_lock(&lock);
+	set = find_set(fd);
+	if (set) {
+		list_del(&set->node);
+		free(set->members);
+		free(set->wants);
+		free(set);
+	}
+	if (watcher && list_empty(&sets)) {
+		ended = watcher;
+		ended->stop = true;
+		kick();
+		watcher = NULL;
+	}
+	close(fd);
+	pthread_mutex_unlock(&lock);
+	stop(ended);
+}
+
+int fdset_add(int set_fd, int fd, uint32_t events, void *ptr)
+{
+	struct set *set;
+	int ret;
+
+	pthread_mutex_lock(&lock);
+	set = find_set(set_fd);
+	ret = !set ? -EBADF : find_member(set, fd) >= 0 ? -EEXIST : make_room(set);
+	if (!ret) {
+		write_member(set, set->cnt++, fd, events, ptr);
+		kick();
+	}
+	pthread_mutex_unlock(&lock);
+	return ret;
+}
+
+int fdset_change(int set_fd, int fd, uint32_t events, void *ptr)
+{
+	struct set *set;
+	int at;
+
+	pthread_mutex_lock(&lock);
+	set = find_set(set_fd);
+	at = set ? find_member(set, fd) : -1;
+	if (at >= 0) {
+		write_member(set, (unsigned) at, fd, events, ptr);
+		kick();
+	}
+	pthread_mutex_unlock(&lock);
+	return at < 0 ? -ENOENT : 0;
+}
+
+void fdset_remove(int set_fd, int fd)
+{
+	struct set *set;
+	int at;
+
+	pthread_mutex_lock(&lock);
+	set = find_set(set_fd);
+	at = set ? find_member(set, fd) : -1;
+	if (at >= 0) {
+		drop_member(set, (unsigned) at);
+		kick();
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+/* look - @ev may be NULL: nothing is reported. */
+static int look(int set_fd, struct fdset_event *ev, unsigned max, bool watch)
+{
+	struct set *set;
+	int ret;
+
+	pthread_mutex_lock(&lock);
+	set = find_set(set_fd);
+	ret = !set ? -EBADF : watch ? start() : 0;
+	if (!ret) {
+		if (watch && !set->watched)
+			kick();
+		ret = look_at(set, watch);
+		if (ret > 0 && ev)
+			ret = report(set, ev, max);
+	}
+	pthread_mutex_unlock(&lock);
+	return ret;
+}
+
+int fdset_look(int set, struct fdset_event *ev, unsigned max)
+{
+	return look(set, ev, max, false);
+}
+
+void fdset_settle(int set)
+{
+	look(set, NULL, 0, true);
+}
+
+int fdset_wait(int set, struct fdset_event *ev, unsigned max, int ms)
+{
+	uint64_t deadline = clock_deadline(ms);
+	struct pollfd own = { .fd = set, .events = POLLIN };
+	int ret = look(set, ev, max, true);
+
+	while (!ret && (ms < 0 || clock_ns() < deadline)) {
+		if (poll(&own, 1, clock_ms_left(deadline, clock_ns())) < 0)
+			return -errno;
+		ret = look(set, ev, max, true);
+	}
+	return ret;
+}
