@@ -149,11 +149,8 @@ static inline void chan_poller_sleep(struct chan_poller *poller, uint64_t *deadl
 /* chan_poller_woken - ops->poll(): the caller does not sleep; another thread may, still. */
 static inline void chan_poller_woken(struct chan_poller *poller)
 {
-	const struct obj_prog *prog = poller->base.prog;
-
 	if (poller->asleep)
-		poller->asleep = atomic_load_explicit(&prog->sleepers, memory_order_relaxed) ||
-				 atomic_load_explicit(&prog->relied, memory_order_relaxed);
+		poller->asleep = obj_prog_sleeps_inside(poller->base.prog);
 }
 
 /* chan_poller_timers - ops->poll(), while timers are set: fire those that are due.

@@ -19,6 +19,7 @@
 #ifndef OBJ_PROG_H
 #define OBJ_PROG_H
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -104,14 +105,28 @@ struct obj_still {
 	uint16_t next;			/* its low bits once something has come */
 };
 
+/* What the program does with a group beside polling it. */
+enum obj_prog_state {
+	OBJ_PROG_INSIDE,	/* it sleeps in blocking calls of ours alone */
+	OBJ_PROG_SHOWN,		/* it has passed fi_trywait(): it may sleep on descriptors without our knowing */
+	OBJ_PROG_WAITING,	/* the same, and it has not polled since */
+	OBJ_PROG_CLOSED,	/* the domain is gone: only an event queue still knows the group */
+};
+
+/* Who finds out that a group has work when nobody polls it. */
+enum obj_prog_driver {
+	OBJ_DRIVER_PROGRAM,	/* the program, which polls again or sleeps on the descriptors */
+	OBJ_DRIVER_SLEEPERS,	/* threads in blocking calls; the last one that leaves kicks the progress thread */
+	OBJ_DRIVER_THREAD,	/* the progress thread, which sleeps, or is about to, until our fds show work */
+};
+
 struct obj_prog {
 	struct lock lock;		/* guards endpoints, pollers and what follows */
 	struct obj_poller *solo;	/* the only poller that is not idle or quiet; NULL: none, or several */
 	_Atomic uint64_t polls;		/* polls by application threads */
 	_Atomic unsigned sleepers;	/* application threads asleep in a blocking call of ours */
-	_Atomic bool waiting;		/* the application passed fi_trywait() and has not polled since */
-	_Atomic bool shown;		/* passed fi_trywait(): the program may sleep without our knowing */
-	_Atomic bool deep;		/* the progress thread leaves us to the sleepers, without a timer */
+	_Atomic(enum obj_prog_state) state;	/* changed by obj_prog_set_state() alone */
+	_Atomic(enum obj_prog_driver) driver;	/* changed by obj_prog_set_driver() alone */
 	_Atomic bool staged;		/* what the program believes sent waits for the next poll */
 	struct obj_still still;		/* set by the only active poller, at the end of its poll */
 	struct obj_idle idle;		/* polls by application threads that found nothing */
@@ -123,7 +138,6 @@ struct obj_prog {
 	struct list pollers;
 	struct obj_domain *domain;	/* NULL: group of passive endpoints, or the domain is gone */
 	struct list node;		/* on domain->progs */
-	bool closed;			/* the domain is gone: only an event queue still knows us */
 	unsigned poller_cnt;
 	_Atomic unsigned refs;		/* endpoints, queues and counters; last one frees */
 	int set_fd;			/* what obj_prog_fd() gives; -1 until needed */
@@ -136,7 +150,6 @@ struct obj_prog {
 	struct obj_wait *lead;		/* the object whose blocked threads sleep until our fds show work; or NULL */
 	unsigned lead_cnt;		/* these threads */
 	struct list followers;		/* those that sleep until their own object is signalled: see sleep.c */
-	_Atomic bool relied;		/* the progress thread sleeps, or is about to, until our fds show work */
 	struct obj_auto_watch *watch;	/* the progress thread's view of us, or NULL */
 };
 
@@ -146,6 +159,31 @@ struct obj_prog {
 static inline void obj_prog_moves(struct obj_prog *prog)
 {
 	prog->still.word = NULL;
+}
+
+/* obj_prog_set_state, obj_prog_set_driver - from @from to @to; false: it was not @from, and nothing has changed.
+ *
+ *     INSIDE -> SHOWN <-> WAITING; each of them -> CLOSED, which is the end
+ *     PROGRAM <-> SLEEPERS, PROGRAM <-> THREAD; all but SLEEPERS -> PROGRAM by the progress thread alone
+ *
+ * Threading: any.
+ */
+static inline bool obj_prog_set_state(struct obj_prog *prog, enum obj_prog_state from, enum obj_prog_state to)
+{
+	assert(from != OBJ_PROG_CLOSED && to != OBJ_PROG_INSIDE && from != to && "an edge of the group's states");
+	assert((to != OBJ_PROG_WAITING || from == OBJ_PROG_SHOWN) && "a program that waits has been shown");
+	return atomic_compare_exchange_strong(&prog->state, &from, to);
+}
+
+static inline bool obj_prog_set_driver(struct obj_prog *prog, enum obj_prog_driver from, enum obj_prog_driver to)
+{
+	assert((from == OBJ_DRIVER_PROGRAM) != (to == OBJ_DRIVER_PROGRAM) && "sleepers and thread take over from the program");
+	return atomic_compare_exchange_strong(&prog->driver, &from, to);
+}
+
+static inline bool obj_prog_is_closed(struct obj_prog *prog)
+{
+	return atomic_load_explicit(&prog->state, memory_order_relaxed) == OBJ_PROG_CLOSED;
 }
 
 /* obj_prog_new - make an empty group with one reference.
@@ -254,7 +292,8 @@ static inline void obj_prog_note_poll(struct obj_prog *prog)
 	atomic_store_explicit(&prog->polls,
 		atomic_load_explicit(&prog->polls, memory_order_relaxed) + 1,
 		memory_order_relaxed);
-	atomic_store_explicit(&prog->waiting, false, memory_order_relaxed);
+	if (__builtin_expect(atomic_load_explicit(&prog->state, memory_order_relaxed) == OBJ_PROG_WAITING, 0))
+		obj_prog_set_state(prog, OBJ_PROG_WAITING, OBJ_PROG_SHOWN);
 }
 
 /* obj_prog_enter - an application thread is about to poll: take prog->lock.  False: another thread has it.
@@ -359,12 +398,19 @@ void obj_prog_leave_sleep(struct obj_prog *prog);
 
 void obj_prog_set_timer(struct obj_prog *prog, uint64_t deadline_ns);
 
-/* obj_prog_sleeps - may a thread be asleep on the fds?  Set before it arms. */
-static inline bool obj_prog_sleeps(struct obj_prog *prog)
+/* obj_prog_sleeps_inside - may a thread of ours, or in a call of ours, be asleep on the fds?  Set before it arms.
+ * obj_prog_sleeps - or a thread of the program outside of our calls?
+ */
+static inline bool obj_prog_sleeps_inside(const struct obj_prog *prog)
 {
 	return atomic_load_explicit(&prog->sleepers, memory_order_relaxed) ||
-	       atomic_load_explicit(&prog->relied, memory_order_relaxed) ||
-	       atomic_load_explicit(&prog->shown, memory_order_relaxed);
+	       atomic_load_explicit(&prog->driver, memory_order_relaxed) == OBJ_DRIVER_THREAD;
+}
+
+static inline bool obj_prog_sleeps(const struct obj_prog *prog)
+{
+	return obj_prog_sleeps_inside(prog) ||
+	       atomic_load_explicit(&prog->state, memory_order_relaxed) != OBJ_PROG_INSIDE;
 }
 
 /* obj_prog_moved - a call outside poll() gave a poller a deadline earlier than

@@ -225,7 +225,7 @@ bool obj_wait_arm_groups(struct obj_wait *wait, bool outside)
 
 	for (i = 0; i < cnt; i++) {
 		if (outside)
-			atomic_store_explicit(&progs[i]->shown, true, memory_order_relaxed);
+			obj_prog_set_state(progs[i], OBJ_PROG_INSIDE, OBJ_PROG_SHOWN);
 		if (obj_prog_arm(progs[i]))
 			return true;
 	}
@@ -239,7 +239,7 @@ static void pass(struct obj_wait *wait)
 	struct obj_prog **progs = atomic_load(&wait->feed.progs);
 
 	for (i = 0; i < cnt; i++)
-		atomic_store_explicit(&progs[i]->waiting, true, memory_order_relaxed);
+		obj_prog_set_state(progs[i], OBJ_PROG_SHOWN, OBJ_PROG_WAITING);
 }
 
 /* What is there already takes no wake-up from other threads: the descriptor is left as it is.  What came while

@@ -174,12 +174,14 @@ static bool program_active(struct obj_auto_watch *w, enum next *next)
 		*next = NEXT_TICK;
 		return true;
 	}
-	if (!atomic_load(&prog->sleepers))
+	if (w->watching || !atomic_load(&prog->sleepers))
 		return false;
-	/* The last sleeper kicks us when it sees deep, or we see that it has gone. */
-	atomic_store(&prog->deep, true);
-	if (!atomic_load(&prog->sleepers))
+	/* The last sleeper kicks us when it sees that, or we see that it has gone. */
+	obj_prog_set_driver(prog, OBJ_DRIVER_PROGRAM, OBJ_DRIVER_SLEEPERS);
+	if (!atomic_load(&prog->sleepers)) {
+		obj_prog_set_driver(prog, OBJ_DRIVER_SLEEPERS, OBJ_DRIVER_PROGRAM);
 		return false;
+	}
 	*next = NEXT_EVENT;
 	return true;
 }
@@ -192,11 +194,11 @@ static enum next watch_again(struct obj_auto_watch *w)
 	fd = obj_prog_fd(w->prog);
 	if (fd < 0)
 		return NEXT_TICK;
-	atomic_store(&w->prog->relied, true);
+	obj_prog_set_driver(w->prog, OBJ_DRIVER_PROGRAM, OBJ_DRIVER_THREAD);
 	ret = obj_prog_arm(w->prog);
 	if (ret || (w->fd < 0 ? fdset_add(set, fd, POLLIN | FDSET_ONCE, w) :
 				fdset_change(set, fd, POLLIN | FDSET_ONCE, w))) {
-		atomic_store(&w->prog->relied, false);
+		obj_prog_set_driver(w->prog, OBJ_DRIVER_THREAD, OBJ_DRIVER_PROGRAM);
 		return ret == -FI_EAGAIN ? NEXT_NOW : NEXT_TICK;
 	}
 	w->fd = fd;
@@ -262,9 +264,9 @@ static void on_event(struct obj_auto *autop, void *ptr)
 			return;
 	} else if (is_watched(autop, ptr)) {
 		w->watching = false;
-		atomic_store(&w->prog->relied, false);
+		obj_prog_set_driver(w->prog, OBJ_DRIVER_THREAD, OBJ_DRIVER_PROGRAM);
 		/* A program that blocks on our fd woke as well: let it come first. */
-		if (atomic_exchange(&w->prog->waiting, false))
+		if (obj_prog_set_state(w->prog, OBJ_PROG_WAITING, OBJ_PROG_SHOWN))
 			w->polls--;
 	}
 }

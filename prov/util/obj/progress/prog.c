@@ -114,6 +114,15 @@ void obj_prog_close_fd(struct obj_prog *prog)
 	prog->seen = 0;
 }
 
+static void close_state(struct obj_prog *prog)
+{
+	enum obj_prog_state state;
+
+	do
+		state = atomic_load(&prog->state);
+	while (state != OBJ_PROG_CLOSED && !obj_prog_set_state(prog, state, OBJ_PROG_CLOSED));
+}
+
 static void close_pollers(struct obj_prog *prog)
 {
 	struct obj_poller *poller;
@@ -132,7 +141,7 @@ static void close_pollers(struct obj_prog *prog)
 	prog->timerfd = -1;
 	prog->kickfd = -1;
 	prog->timer_ns = 0;
-	prog->closed = true;
+	close_state(prog);
 }
 
 void obj_prog_put(struct obj_prog *prog)
@@ -346,7 +355,7 @@ static int make_timer(struct obj_prog *prog)
 {
 	int fd, err;
 
-	if (prog->timerfd >= 0 || prog->closed)
+	if (prog->timerfd >= 0 || obj_prog_is_closed(prog))
 		return 0;
 	fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (fd < 0)
@@ -444,7 +453,7 @@ void obj_prog_set_timer(struct obj_prog *prog, uint64_t deadline_ns)
  */
 static void follow(struct obj_prog *prog, uint64_t deadline_ns)
 {
-	if (deadline_ns == prog->timer_ns || prog->closed)
+	if (deadline_ns == prog->timer_ns || obj_prog_is_closed(prog))
 		return;
 	if (deadline_ns < prog->timer_ns || prog->timer_ns <= clock_ns())
 		obj_prog_set_timer(prog, deadline_ns);
@@ -475,7 +484,8 @@ out:
 
 void obj_prog_leave_sleep(struct obj_prog *prog)
 {
-	if (atomic_fetch_sub(&prog->sleepers, 1) == 1 && atomic_exchange(&prog->deep, false))
+	if (atomic_fetch_sub(&prog->sleepers, 1) == 1 &&
+	    obj_prog_set_driver(prog, OBJ_DRIVER_SLEEPERS, OBJ_DRIVER_PROGRAM))
 		obj_auto_kick(prog);
 }
 

@@ -384,7 +384,7 @@ static void test_disarm(void **state)
 	int fd, i;
 
 	fd = open_one(&prog, &a);
-	atomic_store(&prog->relied, true);
+	assert_true(obj_prog_set_driver(prog, OBJ_DRIVER_PROGRAM, OBJ_DRIVER_THREAD));
 	for (i = 0; i < 3; i++) {
 		assert_int_equal(obj_prog_arm(prog), 0);
 		assert_false(readable(fd, 0));
@@ -392,7 +392,7 @@ static void test_disarm(void **state)
 		assert_true(readable(fd, 0));
 	}
 	/* the progress thread is awake again */
-	atomic_store(&prog->relied, false);
+	assert_true(obj_prog_set_driver(prog, OBJ_DRIVER_THREAD, OBJ_DRIVER_PROGRAM));
 	assert_int_equal(obj_prog_arm(prog), 0);
 	obj_prog_disarm(prog);
 	assert_false(readable(fd, 0));
