@@ -24,7 +24,7 @@
 #include "channel/hold.h"
 #include "channel/poller.h"
 #include "engine/api.h"
-#include "obj/prog.h"
+#include "progress/group.h"
 
 #include "rxd/recovery/cc.h"
 #include "conf.h"

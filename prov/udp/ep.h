@@ -20,7 +20,7 @@
 #include "net/sock.h"
 #include "obj/ep.h"
 #include "obj/ops.h"
-#include "obj/prog.h"
+#include "progress/group.h"
 
 #include "wire.h"
 

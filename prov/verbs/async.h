@@ -9,7 +9,7 @@
 #ifndef VRB_ASYNC_H
 #define VRB_ASYNC_H
 
-#include "obj/prog.h"
+#include "progress/group.h"
 #include "lib.h"
 
 /* vrb_async_watch - read the events of @ctx in the group @prog, once for each device.

@@ -19,7 +19,7 @@
 #include "base/list.h"
 #include "base/timer.h"
 #include "channel/hold.h"
-#include "obj/prog.h"
+#include "progress/group.h"
 #include "progress/fdset.h"
 
 struct chan_poller {

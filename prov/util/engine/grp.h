@@ -15,7 +15,7 @@
 #include "base/pool.h"
 #include "engine/ids.h"
 #include "engine/link.h"
-#include "obj/prog.h"
+#include "progress/group.h"
 
 struct eng_dev_grp;
 struct eng_trig;

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "obj/auto.h"
 #include "obj/av.h"
 #include "obj/cntr.h"
 #include "obj/cq.h"
@@ -16,6 +15,7 @@
 #include "obj/mr.h"
 #include "obj/ops.h"
 #include "obj/poll.h"
+#include "progress/thread.h"
 
 bool obj_domain_has_regions(struct obj_domain *domain)
 {
@@ -35,7 +35,7 @@ int obj_domain_started(struct obj_domain *domain, struct obj_prog *prog)
 		return 0;
 	pthread_mutex_lock(&domain->auto_lock);
 	if (!domain->autop)
-		ret = obj_auto_start(domain, &domain->autop);
+		ret = obj_auto_start(domain->prov, domain->attr->name, &domain->autop);
 	if (!ret)
 		ret = obj_auto_watch(domain->autop, prog);
 	pthread_mutex_unlock(&domain->auto_lock);
@@ -193,7 +193,7 @@ static int domain_close(struct fid *fid)
 		ret = obj_lease_end_all(domain);
 	if (ret)
 		return ret;
-	obj_prog_close_all(domain);
+	obj_prog_close_all(&domain->groups);
 	if (domain->autop)
 		obj_auto_stop(domain->autop);
 	if (domain->ops && domain->ops->fini)
@@ -309,7 +309,7 @@ static void init_domain(struct obj_domain *domain, struct obj_fabric *fabric, vo
 	domain->prog_lock_kind = choose_lock(domain);
 	domain->obj_lock_kind = domain->prog_lock_kind;
 	domain->mr_mode = mr_bits(domain->attr->mr_mode);
-	list_init(&domain->progs);
+	list_init(&domain->groups.list);
 	hmap_init(&domain->mr_map);
 	list_init(&domain->tenants);
 	list_init(&domain->left);

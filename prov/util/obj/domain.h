@@ -18,7 +18,7 @@
 #include "base/list.h"
 #include "base/lock.h"
 #include "obj/fabric.h"
-#include "obj/prog.h"
+#include "progress/group.h"
 #include "obj/ref.h"
 
 struct obj_auto;
@@ -89,8 +89,7 @@ struct obj_domain {
 	struct obj_ref eq_ref;
 	uint64_t eq_flags;		/* FI_REG_MR: registrations complete there */
 
-	struct list progs;		/* struct obj_prog; guarded in prog.c */
-	unsigned progs_leaving;		/* taken off, but not forgotten yet; likewise */
+	struct obj_groups groups;	/* progress groups */
 	pthread_mutex_t auto_lock;	/* guards the making of @autop */
 	struct obj_auto *autop;		/* progress thread; NULL until an endpoint is enabled */
 

@@ -30,7 +30,7 @@
 #include "obj/cq.h"
 #include "obj/domain.h"
 #include "obj/eq.h"
-#include "obj/prog.h"
+#include "progress/group.h"
 #include "obj/ref.h"
 
 struct obj_ep;

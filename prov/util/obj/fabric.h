@@ -14,7 +14,7 @@
 #include <rdma/providers/fi_log.h>
 #include <rdma/providers/fi_prov.h>
 
-#include "obj/prog.h"
+#include "progress/group.h"
 #include "obj/ref.h"
 
 struct obj_domain;

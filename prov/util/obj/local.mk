@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 prov_util_libutil_la_SOURCES += \
-	prov/util/obj/progress/auto.c \
-	prov/util/obj/auto.h \
 	prov/util/obj/addr/av.c \
 	prov/util/obj/av.h \
 	prov/util/obj/addr/av_range.c \
@@ -47,19 +45,12 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/obj/pep.h \
 	prov/util/obj/event/poll.c \
 	prov/util/obj/poll.h \
-	prov/util/obj/progress/poller.c \
-	prov/util/obj/progress/prog.c \
-	prov/util/obj/prog.h \
 	prov/util/obj/ref.c \
 	prov/util/obj/ref.h \
 	prov/util/obj/event/sleep.c \
-	prov/util/obj/progress/spin.c \
-	prov/util/obj/spin.h \
 	prov/util/obj/endpoint/stx.c \
 	prov/util/obj/event/wait.c \
 	prov/util/obj/wait.h \
-	prov/util/obj/wake.h \
-	prov/util/obj/event/waker.c \
 	prov/util/obj/event/waitset.c
 
 noinst_HEADERS += prov/util/obj/test/av_make.h prov/util/obj/test/calls.h prov/util/obj/test/log_catch.h
@@ -70,7 +61,6 @@ obj_test_libs = prov/util/libutil.la src/base/libbase.la src/libfabric.la $(CMOC
 obj_test_cflags = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 obj_fake = prov/util/obj/test/fake.c prov/util/obj/test/fake.h prov/util/obj/test/slow.h
 obj_tests = \
-	prov/util/obj/progress/auto_test \
 	prov/util/obj/addr/av_shared_test \
 	prov/util/obj/addr/av_test \
 	prov/util/obj/endpoint/cm_test \
@@ -86,19 +76,13 @@ obj_tests = \
 	prov/util/obj/mr_test \
 	prov/util/obj/ops_test \
 	prov/util/obj/event/poll_test \
-	prov/util/obj/progress/prog_test \
 	prov/util/obj/ref_test \
-	prov/util/obj/progress/spin_test \
 	prov/util/obj/event/wait_test \
-	prov/util/obj/event/waiters_test \
-	prov/util/obj/event/wake_test
+	prov/util/obj/event/waiters_test
 
 if HAVE_CMOCKA
 check_PROGRAMS += $(obj_tests)
 TESTS += $(obj_tests)
-prov_util_obj_progress_auto_test_SOURCES = prov/util/obj/progress/auto_test.c $(obj_fake)
-prov_util_obj_progress_auto_test_CFLAGS = $(obj_test_cflags)
-prov_util_obj_progress_auto_test_LDADD = $(obj_test_libs)
 prov_util_obj_addr_av_shared_test_SOURCES = prov/util/obj/addr/av_shared_test.c
 prov_util_obj_addr_av_shared_test_CFLAGS = $(obj_test_cflags)
 prov_util_obj_addr_av_shared_test_LDADD = $(obj_test_libs)
@@ -144,20 +128,13 @@ prov_util_obj_ops_test_LDADD = $(obj_test_libs)
 prov_util_obj_event_poll_test_SOURCES = prov/util/obj/event/poll_test.c $(obj_fake)
 prov_util_obj_event_poll_test_CFLAGS = $(obj_test_cflags)
 prov_util_obj_event_poll_test_LDADD = $(obj_test_libs)
-prov_util_obj_progress_prog_test_SOURCES = prov/util/obj/progress/prog_test.c $(obj_fake)
-prov_util_obj_progress_prog_test_CFLAGS = $(obj_test_cflags)
-prov_util_obj_progress_prog_test_LDADD = $(obj_test_libs)
 prov_util_obj_ref_test_SOURCES = prov/util/obj/ref_test.c prov/util/obj/ref.c
 prov_util_obj_ref_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_util_obj_ref_test_LDADD = $(CMOCKA_LIBS)
-prov_util_obj_progress_spin_test_CFLAGS = $(obj_test_cflags)
-prov_util_obj_progress_spin_test_LDADD = $(obj_test_libs)
 prov_util_obj_event_wait_test_SOURCES = prov/util/obj/event/wait_test.c $(obj_fake)
 prov_util_obj_event_wait_test_CFLAGS = $(obj_test_cflags)
 prov_util_obj_event_wait_test_LDADD = $(obj_test_libs)
 prov_util_obj_event_waiters_test_SOURCES = prov/util/obj/event/waiters_test.c $(obj_fake)
 prov_util_obj_event_waiters_test_CFLAGS = $(obj_test_cflags)
 prov_util_obj_event_waiters_test_LDADD = $(obj_test_libs)
-prov_util_obj_event_wake_test_CFLAGS = $(obj_test_cflags)
-prov_util_obj_event_wake_test_LDADD = $(obj_test_libs)
 endif

@@ -120,7 +120,7 @@ static int settle(struct obj_mr *mr, unsigned phases, enum obj_revoke first)
 			end = clock_deadline(OBJ_MR_PATIENCE_MS);
 		}
 		if (drive)
-			done = obj_prog_revoke(mr->domain, mr, phases, how);
+			done = obj_prog_revoke(&mr->domain->groups, mr, phases, how);
 		if (!done)
 			poll(NULL, 0, 1);
 	}

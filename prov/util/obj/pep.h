@@ -17,7 +17,7 @@
 #include "obj/cm.h"
 #include "obj/eq.h"
 #include "obj/fabric.h"
-#include "obj/prog.h"
+#include "progress/group.h"
 #include "obj/ref.h"
 
 enum obj_pep_state {

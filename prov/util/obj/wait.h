@@ -28,9 +28,9 @@
 #include <rdma/providers/fi_log.h>
 
 #include "base/list.h"
-#include "obj/prog.h"
+#include "progress/group.h"
 #include "obj/ref.h"
-#include "obj/wake.h"
+#include "progress/wake.h"
 
 struct obj_fabric;
 struct obj_wait;

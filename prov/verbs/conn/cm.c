@@ -22,7 +22,7 @@
 #include <string.h>
 
 #include "net/tclass.h"
-#include "obj/auto.h"
+#include "progress/thread.h"
 #include "verbs/cm.h"
 
 #define RESOLVE_MS 2000		/* timeout of one lookup */
@@ -372,7 +372,7 @@ int vrb_cm_auto(struct obj_domain *domain, struct obj_prog *prog)
 		return 0;
 	lock_get(&prog->lock);
 	if (!fabric->autop)
-		ret = obj_auto_start(domain, &fabric->autop);
+		ret = obj_auto_start(domain->prov, domain->attr->name, &fabric->autop);
 	lock_put(&prog->lock);
 	return ret ? ret : obj_auto_watch(fabric->autop, prog);
 }

@@ -5,7 +5,7 @@
 #include <rdma/fi_errno.h>
 #include <string.h>
 
-#include "obj/auto.h"
+#include "progress/thread.h"
 #include "verbs/dev.h"
 #include "verbs/ep.h"
 #include "verbs/xrc.h"

@@ -23,7 +23,7 @@
 #include "channel/chan.h"
 #include "channel/poller.h"
 #include "channel/select.h"
-#include "obj/prog.h"
+#include "progress/group.h"
 
 #define MS CLOCK_NS_PER_MS
 #define ADDR_LEN 8

@@ -164,7 +164,7 @@ int obj_ep_prog(struct obj_ep *ep)
 	}
 	if (prog)
 		obj_prog_get(prog);
-	else if ((ret = obj_prog_new(ep->domain, ep->domain->prog_lock_kind, &prog)))
+	else if ((ret = obj_prog_new(&ep->domain->groups, ep->domain->prog_lock_kind, &prog)))
 		return ret;
 	ep->prog = prog;
 	return 0;

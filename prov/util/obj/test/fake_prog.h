@@ -2,12 +2,12 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /* fake_prog.h - a progress group for the tests of a link: a list of pollers, which the test polls.
- * In place of obj/progress/prog.c; included by one file of a program.
+ * In place of progress/group.c; included by one file of a program.
  */
 #ifndef OBJ_FAKE_PROG_H
 #define OBJ_FAKE_PROG_H
 
-#include "obj/prog.h"
+#include "progress/group.h"
 
 bool obj_prog_others_active(const struct obj_poller *poller)
 {

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * prog.h - progress groups and pollers.
+ * group.h - progress groups and pollers.
  *
  * A progress group is the unit of locking and of polling.  Every enabled
  * endpoint is in one group; its lock guards all state of the endpoints in it,
@@ -16,8 +16,8 @@
  * Lock order: av->eps_lock, then prog->lock, then the lock of a cq, cntr, eq,
  * av or of the domain.  No lock below prog->lock is held across an upcall.
  */
-#ifndef OBJ_PROG_H
-#define OBJ_PROG_H
+#ifndef PROGRESS_GROUP_H
+#define PROGRESS_GROUP_H
 
 #include <assert.h>
 #include <pthread.h>
@@ -30,11 +30,9 @@
 #include "base/list.h"
 #include "base/lock.h"
 #include "base/relax.h"
-#include "spin.h"
+#include "progress/policy.h"
 
 struct fi_provider;
-struct obj_domain;
-struct obj_fabric;
 struct obj_mr;
 struct obj_poller;
 struct obj_prog;
@@ -120,6 +118,12 @@ enum obj_prog_driver {
 	OBJ_DRIVER_THREAD,	/* the progress thread, which sleeps, or is about to, until our fds show work */
 };
 
+/* The groups of a domain; guarded in group.c. */
+struct obj_groups {
+	struct list list;		/* struct obj_prog by node */
+	unsigned leaving;		/* taken off, but not forgotten yet */
+};
+
 struct obj_prog {
 	struct lock lock;		/* guards endpoints, pollers and what follows */
 	struct obj_poller *solo;	/* the only poller that is not idle or quiet; NULL: none, or several */
@@ -136,8 +140,8 @@ struct obj_prog {
 	unsigned quiet_gap;		/* calls of obj_prog_poll_quiet() between two such polls, */
 	unsigned quiet_left;		/* .. and those that are left */
 	struct list pollers;
-	struct obj_domain *domain;	/* NULL: group of passive endpoints, or the domain is gone */
-	struct list node;		/* on domain->progs */
+	struct obj_groups *groups;	/* of its domain; NULL: group of passive endpoints, or the domain is gone */
+	struct list node;		/* on groups->list */
 	unsigned poller_cnt;
 	_Atomic unsigned refs;		/* endpoints, queues and counters; last one frees */
 	int set_fd;			/* what obj_prog_fd() gives; -1 until needed */
@@ -188,10 +192,10 @@ static inline bool obj_prog_is_closed(struct obj_prog *prog)
 
 /* obj_prog_new - make an empty group with one reference.
  *
- * @domain: its domain, which must outlive it; NULL for passive endpoints
+ * @groups: those of its domain, which must outlive it; NULL for passive endpoints
  * @kind:   of the lock
  */
-int obj_prog_new(struct obj_domain *domain, enum lock_kind kind, struct obj_prog **prog_p);
+int obj_prog_new(struct obj_groups *groups, enum lock_kind kind, struct obj_prog **prog_p);
 void obj_prog_get(struct obj_prog *prog);
 
 /* obj_prog_put - drop a reference; the last one closes the pollers and frees.
@@ -199,15 +203,15 @@ void obj_prog_get(struct obj_prog *prog);
  */
 void obj_prog_put(struct obj_prog *prog);
 
-/* obj_prog_close_all - @domain closes: end all its groups.  Those that an event
+/* obj_prog_close_all - the domain closes: end all its groups.  Those that an event
  * queue still knows stay as empty shells.  No endpoint is left in any of them.
  */
-void obj_prog_close_all(struct obj_domain *domain);
+void obj_prog_close_all(struct obj_groups *groups);
 
-/* obj_prog_revoke - call revoke() of all pollers of all groups of @domain.  Then poll each
+/* obj_prog_revoke - call revoke() of all pollers of all @groups.  Then poll each
  * group.  Returns how many things that did.  Threading: caller holds no prog->lock.
  */
-int obj_prog_revoke(struct obj_domain *domain, const struct obj_mr *mr, unsigned phases,
+int obj_prog_revoke(struct obj_groups *groups, const struct obj_mr *mr, unsigned phases,
 		    enum obj_revoke how);
 
 /* obj_prog_find - the poller with @key, or NULL.  Caller holds prog->lock. */

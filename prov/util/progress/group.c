@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-#include "obj/prog.h"
+#include "progress/group.h"
 
 #include <errno.h>
 #include <rdma/fi_errno.h>
@@ -13,14 +13,13 @@
 
 #include "base/clock.h"
 #include "base/line.h"
-#include "obj/auto.h"
-#include "obj/domain.h"
+#include "progress/thread.h"
 #include "progress/fdset.h"
 
 #define QUIET_NS 10000		/* between two polls of quiet pollers, at least */
 #define QUIET_GAP_MAX 8	/* calls of obj_prog_poll_quiet() between two, at most */
 
-/* Guards every domain->progs and prog->domain: an event queue outlives a domain,
+/* Guards every struct obj_groups and prog->groups: an event queue outlives a domain,
  * so a group's last reference may go while its domain closes.
  */
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -45,7 +44,7 @@ static void survive_fork(void)
 	pthread_atfork(hold_list, drop_list, drop_list);
 }
 
-int obj_prog_new(struct obj_domain *domain, enum lock_kind kind, struct obj_prog **prog_p)
+int obj_prog_new(struct obj_groups *groups, enum lock_kind kind, struct obj_prog **prog_p)
 {
 	struct obj_prog *prog = line_alloc(sizeof(*prog));
 	int ret;
@@ -61,14 +60,14 @@ int obj_prog_new(struct obj_domain *domain, enum lock_kind kind, struct obj_prog
 	list_init(&prog->followers);
 	pthread_mutex_init(&prog->lead_lock, NULL);
 	list_init(&prog->node);
-	prog->domain = domain;
+	prog->groups = groups;
 	prog->timerfd = -1;
 	prog->kickfd = -1;
 	prog->set_fd = -1;
 	atomic_init(&prog->refs, 1);
-	if (domain) {
+	if (groups) {
 		pthread_mutex_lock(&list_lock);
-		list_add_tail(&prog->node, &domain->progs);
+		list_add_tail(&prog->node, &groups->list);
 		pthread_mutex_unlock(&list_lock);
 	}
 	*prog_p = prog;
@@ -84,23 +83,23 @@ void obj_prog_get(struct obj_prog *prog)
  * under list_lock: a progress thread, which holds some, may open endpoints of a
  * domain below, and those need a group.
  */
-static void forget_domain(struct obj_prog *prog)
+static void leave_groups(struct obj_prog *prog)
 {
-	struct obj_domain *domain;
+	struct obj_groups *groups;
 
 	pthread_mutex_lock(&list_lock);
-	domain = prog->domain;
-	if (domain) {
+	groups = prog->groups;
+	if (groups) {
 		list_del(&prog->node);
-		prog->domain = NULL;
-		domain->progs_leaving++;
+		prog->groups = NULL;
+		groups->leaving++;
 	}
 	pthread_mutex_unlock(&list_lock);
 	obj_auto_forget(prog);	/* of a fabric's thread, too */
-	if (!domain)
+	if (!groups)
 		return;
 	pthread_mutex_lock(&list_lock);
-	domain->progs_leaving--;
+	groups->leaving--;
 	pthread_cond_broadcast(&list_left);
 	pthread_mutex_unlock(&list_lock);
 }
@@ -148,7 +147,7 @@ void obj_prog_put(struct obj_prog *prog)
 {
 	if (atomic_fetch_sub(&prog->refs, 1) > 1)
 		return;
-	forget_domain(prog);
+	leave_groups(prog);
 	close_pollers(prog);
 	pthread_mutex_destroy(&prog->lead_lock);
 	lock_destroy(&prog->lock);
@@ -166,18 +165,18 @@ static bool try_get(struct obj_prog *prog)
 	return false;
 }
 
-/* The next group of @domain, with a reference, or NULL when there is none left. */
-static struct obj_prog *take_one(struct obj_domain *domain)
+/* The next one of @groups, with a reference, or NULL when there is none left. */
+static struct obj_prog *take_one(struct obj_groups *groups)
 {
 	struct obj_prog *prog = NULL;
 
 	pthread_mutex_lock(&list_lock);
-	while (!list_empty(&domain->progs) || domain->progs_leaving) {
-		if (!list_empty(&domain->progs)) {
-			prog = container_of(domain->progs.next, struct obj_prog, node);
+	while (!list_empty(&groups->list) || groups->leaving) {
+		if (!list_empty(&groups->list)) {
+			prog = container_of(groups->list.next, struct obj_prog, node);
 			if (try_get(prog)) {
 				list_del(&prog->node);
-				prog->domain = NULL;
+				prog->groups = NULL;
 				break;
 			}
 			prog = NULL;
@@ -188,11 +187,11 @@ static struct obj_prog *take_one(struct obj_domain *domain)
 	return prog;
 }
 
-void obj_prog_close_all(struct obj_domain *domain)
+void obj_prog_close_all(struct obj_groups *groups)
 {
 	struct obj_prog *prog;
 
-	while ((prog = take_one(domain))) {
+	while ((prog = take_one(groups))) {
 		obj_auto_forget(prog);
 		lock_get(&prog->lock);
 		close_pollers(prog);
@@ -201,13 +200,13 @@ void obj_prog_close_all(struct obj_domain *domain)
 	}
 }
 
-/* The group of @domain at place @i, with a reference, or NULL when there are not so many. */
-static struct obj_prog *take_at(struct obj_domain *domain, unsigned i)
+/* That one of @groups at place @i, with a reference, or NULL when there are not so many. */
+static struct obj_prog *take_at(struct obj_groups *groups, unsigned i)
 {
 	struct obj_prog *prog, *found = NULL;
 
 	pthread_mutex_lock(&list_lock);
-	list_for_each_entry(prog, &domain->progs, node) {
+	list_for_each_entry(prog, &groups->list, node) {
 		if (i--)
 			continue;
 		if (try_get(prog)) {
@@ -220,7 +219,7 @@ static struct obj_prog *take_at(struct obj_domain *domain, unsigned i)
 	return found;
 }
 
-int obj_prog_revoke(struct obj_domain *domain, const struct obj_mr *mr, unsigned phases,
+int obj_prog_revoke(struct obj_groups *groups, const struct obj_mr *mr, unsigned phases,
 		    enum obj_revoke how)
 {
 	struct obj_poller *poller;
@@ -228,7 +227,7 @@ int obj_prog_revoke(struct obj_domain *domain, const struct obj_mr *mr, unsigned
 	unsigned i;
 	int done = 0;
 
-	for (i = 0; (prog = take_at(domain, i)); i++) {
+	for (i = 0; (prog = take_at(groups, i)); i++) {
 		lock_get(&prog->lock);
 		list_for_each_entry(poller, &prog->pollers, node)
 			if (poller->ops->revoke && how != OBJ_REVOKE_WAIT)

@@ -14,8 +14,8 @@
  * Outside, in a call of the program's own after fi_trywait().  When such a thread is awake again is not known.
  * The descriptor stays readable until a later fi_trywait() finds nothing that is unread.
  */
-#ifndef OBJ_WAKE_H
-#define OBJ_WAKE_H
+#ifndef PROGRESS_WAKE_H
+#define PROGRESS_WAKE_H
 
 #include <assert.h>
 #include <pthread.h>

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * auto.h - the progress thread of a domain with automatic progress.
+ * thread.h - the progress thread of a domain with automatic progress.
  *
  * The thread gives way: while the program itself polls a group or sleeps in a
  * blocking call on it, the thread leaves that group alone, because two threads
@@ -14,15 +14,15 @@
  *
  * A forked child has no progress thread, and nothing here touches the parent's.
  */
-#ifndef OBJ_AUTO_H
-#define OBJ_AUTO_H
+#ifndef PROGRESS_THREAD_H
+#define PROGRESS_THREAD_H
 
 struct obj_auto;
-struct obj_domain;
 struct obj_prog;
+struct fi_provider;
 
-/* obj_auto_start - make the thread.  Errors: -FI_ENOMEM, -FI_EMFILE, -FI_EAGAIN. */
-int obj_auto_start(struct obj_domain *domain, struct obj_auto **auto_p);
+/* obj_auto_start - make the thread.  @name: of the domain, for the log.  Errors: -FI_ENOMEM, -FI_EMFILE, -FI_EAGAIN. */
+int obj_auto_start(const struct fi_provider *prov, const char *name, struct obj_auto **auto_p);
 
 /* obj_auto_stop - end the thread and free.  All groups have been forgotten. */
 void obj_auto_stop(struct obj_auto *autop);

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /* waker.c - the state of wake.h with its lock and descriptors. */
-#include "obj/wake.h"
+#include "progress/wake.h"
 
 #include <errno.h>
 #include <sys/eventfd.h>

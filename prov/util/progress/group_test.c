@@ -415,6 +415,34 @@ static void test_never_slept(void **state)
 	obj_prog_put(prog);
 }
 
+/* The last thread that leaves a blocking call hands the group back; a closed group stays closed. */
+static void test_states(void **state)
+{
+	struct obj_prog *prog;
+
+	assert_int_equal(obj_prog_new(NULL, LOCK_MUTEX, &prog), 0);
+	assert_false(obj_prog_sleeps(prog));
+	obj_prog_enter_sleep(prog);
+	obj_prog_enter_sleep(prog);
+	assert_true(obj_prog_sleeps_inside(prog));
+	assert_true(obj_prog_set_driver(prog, OBJ_DRIVER_PROGRAM, OBJ_DRIVER_SLEEPERS));
+	assert_false(obj_prog_set_driver(prog, OBJ_DRIVER_PROGRAM, OBJ_DRIVER_THREAD));
+	obj_prog_leave_sleep(prog);
+	assert_int_equal(prog->driver, OBJ_DRIVER_SLEEPERS);
+	obj_prog_leave_sleep(prog);
+	assert_int_equal(prog->driver, OBJ_DRIVER_PROGRAM);
+	assert_false(obj_prog_sleeps(prog));
+	assert_true(obj_prog_set_state(prog, OBJ_PROG_INSIDE, OBJ_PROG_SHOWN));
+	assert_true(obj_prog_sleeps(prog));
+	assert_true(obj_prog_set_state(prog, OBJ_PROG_SHOWN, OBJ_PROG_WAITING));
+	obj_prog_poll(prog);
+	assert_int_equal(prog->state, OBJ_PROG_SHOWN);
+	assert_true(obj_prog_set_state(prog, OBJ_PROG_SHOWN, OBJ_PROG_CLOSED));
+	assert_true(obj_prog_is_closed(prog));
+	assert_false(obj_prog_set_state(prog, OBJ_PROG_SHOWN, OBJ_PROG_WAITING));
+	obj_prog_put(prog);
+}
+
 static void test_feed(void **state)
 {
 	enum { CNT = 37 };
@@ -453,6 +481,7 @@ int main(void)
 		cmocka_unit_test(test_kick),
 		cmocka_unit_test(test_disarm),
 		cmocka_unit_test(test_never_slept),
+		cmocka_unit_test(test_states),
 		cmocka_unit_test(test_feed),
 	};
 

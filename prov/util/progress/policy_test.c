@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /* When a thread yields, and how long a blocking call polls: rules alone, with made-up times. */
-#include "obj/spin.h"
+#include "progress/policy.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -12,7 +12,7 @@
 #include <string.h>
 #include "base/test/verify.h"
 
-#include "obj/wake.h"
+#include "progress/wake.h"
 
 #define THREADS_MAX 5
 #define STATES (1u << 18)

@@ -6,7 +6,7 @@
 #include <rdma/providers/fi_log.h>
 
 #include "base/line.h"
-#include "obj/prog.h"
+#include "progress/group.h"
 #include "progress/fdset.h"
 
 int obj_prog_share(struct obj_prog *prog, const struct obj_poller_ops *ops, size_t size,

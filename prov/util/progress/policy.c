@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-#include "obj/spin.h"
+#include "progress/policy.h"
 
 #include <pthread.h>
 #include <rdma/providers/fi_prov.h>

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * spin.h - how long a thread that finds nothing keeps the processor.
+ * policy.h - how long a thread that finds nothing keeps the processor.
  *
  * An answer of a peer on the same host takes less than a microsecond, waking a thread takes
  * several: so a thread that waits polls first.  Where the peer needs the same processor, polling
@@ -24,8 +24,8 @@
  * time of the others nothing counts: a turn of each costs less than to sleep and to be woken.  That does
  * not hold where each poll is a system call, or where the others compute and keep the processor.
  */
-#ifndef OBJ_SPIN_H
-#define OBJ_SPIN_H
+#ifndef PROGRESS_POLICY_H
+#define PROGRESS_POLICY_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

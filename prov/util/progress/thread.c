@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-#include "obj/auto.h"
+#include "progress/thread.h"
 
 #include <fcntl.h>
 #include <pthread.h>
 #include <rdma/fi_errno.h>
+#include <rdma/providers/fi_log.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -13,8 +14,7 @@
 
 #include "base/clock.h"
 #include "base/thread.h"
-#include "obj/domain.h"
-#include "obj/prog.h"
+#include "progress/group.h"
 #include "progress/fdset.h"
 
 /* How often a group is looked at while the program drives it: at first, and after a while. */
@@ -48,7 +48,6 @@ struct obj_auto_watch {
 };
 
 struct obj_auto {
-	struct obj_domain *domain;
 	pthread_t thread;
 	int set_fd;
 	int kickfd;			/* eventfd */
@@ -308,14 +307,13 @@ static int start_thread(struct obj_auto *autop)
 	return ret;
 }
 
-int obj_auto_start(struct obj_domain *domain, struct obj_auto **auto_p)
+int obj_auto_start(const struct fi_provider *prov, const char *name, struct obj_auto **auto_p)
 {
 	struct obj_auto *autop = calloc(1, sizeof(*autop));
 	int ret;
 
 	if (!autop)
 		return -FI_ENOMEM;
-	autop->domain = domain;
 	list_init(&autop->watches);
 	pthread_mutex_init(&autop->lock, NULL);
 	autop->set_fd = fdset_open();
@@ -332,10 +330,10 @@ int obj_auto_start(struct obj_domain *domain, struct obj_auto **auto_p)
 	return 0;
 
 err_fds:
-	FI_WARN(domain->prov, FI_LOG_DOMAIN,
+	FI_WARN(prov, FI_LOG_DOMAIN,
 		"cannot start the progress thread of domain %s: %s; raise the limit on open "
 		"files or threads, or ask for FI_PROGRESS_MANUAL\n",
-		domain->attr->name ? domain->attr->name : "?", fi_strerror(-ret));
+		name ? name : "?", fi_strerror(-ret));
 	fdset_close(autop->set_fd);
 	if (autop->kickfd >= 0)
 		close(autop->kickfd);
