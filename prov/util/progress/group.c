@@ -17,7 +17,7 @@
 #include "progress/fdset.h"
 
 #define QUIET_NS 10000		/* between two polls of quiet pollers, at least */
-#define QUIET_GAP_MAX 8	/* calls of obj_prog_poll_quiet() between two, at most */
+#define QUIET_EVERY 8		/* calls of obj_prog_poll_quiet() between two reads of the clock, while nothing comes */
 
 /* Guards every struct obj_groups and prog->groups: an event queue outlives a domain,
  * so a group's last reference may go while its domain closes.
@@ -275,7 +275,6 @@ void obj_poller_set_quiet(struct obj_poller *poller, bool quiet)
 		return;
 	poller->quiet = quiet;
 	poller->prog->quiet_cnt += quiet ? 1 : -1u;
-	poller->prog->quiet_gap = 1;
 	poller->prog->quiet_left = 0;
 	find_solo(poller->prog);
 }
@@ -305,17 +304,15 @@ int obj_prog_poll_quiet_now(struct obj_prog *prog)
 	struct obj_poller *poller;
 	int done = 0;
 
-	prog->quiet_left = prog->quiet_gap - 1;
+	prog->quiet_left = QUIET_EVERY - 1;
 	if (now - prog->quiet_ns < QUIET_NS)
 		return 0;
 	prog->quiet_ns = now;
 	list_for_each_entry(poller, &prog->pollers, node)
 		if (poller->quiet)
 			done += poller->ops->poll(poller, OBJ_POLL_BUDGET);
-	prog->quiet_gap = done ? 1 : 2 * prog->quiet_gap;
-	if (prog->quiet_gap > QUIET_GAP_MAX)
-		prog->quiet_gap = QUIET_GAP_MAX;
-	prog->quiet_left = prog->quiet_gap - 1;
+	if (done)
+		prog->quiet_left = 0;
 	return done;
 }
 

@@ -137,8 +137,7 @@ struct obj_prog {
 	/* up to here lies what a poll needs, in two lines; the end of @idle is seldom read */
 	unsigned quiet_cnt;		/* quiet pollers, */
 	uint64_t quiet_ns;		/* .. and when they were last polled */
-	unsigned quiet_gap;		/* calls of obj_prog_poll_quiet() between two such polls, */
-	unsigned quiet_left;		/* .. and those that are left */
+	unsigned quiet_left;		/* calls of obj_prog_poll_quiet() that do nothing */
 	struct list pollers;
 	struct obj_groups *groups;	/* of its domain; NULL: group of passive endpoints, or the domain is gone */
 	struct list node;		/* on groups->list */
@@ -262,7 +261,7 @@ static inline void obj_prog_tick(struct obj_prog *prog)
 }
 
 /* obj_prog_poll_quiet - poll the quiet pollers, if some microseconds have passed since the last
- * time; after times that found nothing, every few calls only: a process that shares its processor
+ * time; after one that found nothing, in every eighth call only: a process that shares its processor
  * with others makes few polls, and such a system call would be a good part of each.
  * Returns how many things were done.
  * Threading: caller holds prog->lock, in poll() of a poller that is not quiet.

@@ -146,7 +146,7 @@ static void test_quiet(void **state)
 		obj_prog_poll_quiet(prog);
 	assert_in_range(b.polled, 2, 101);	/* 10 us apart */
 
-	/* in vain: after a while every eighth call only, however long a call takes, until a tick */
+	/* in vain: every eighth call only, however long a call takes, until a tick */
 	b.poll_ret = 0;
 	for (i = 0; i < 64; i++) {
 		if (i == 32)
