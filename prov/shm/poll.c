@@ -16,7 +16,7 @@
 
 #define TICK_EVERY 8		/* polls between two reads of the clock */
 #define WAIT_EVERY 32		/* polls, or such rounds, between two looks at the sockets */
-#define WAIT_SELDOM 1024	/* the most, while they return no events */
+#define WAIT_SELDOM 1024	/* the same while all connections are active: the clock decides before that */
 #define WAIT_HANDSHAKE 8		/* the same while a handshake is in flight */
 #define FRONT_MAX 32		/* active connections whose rings are looked at in each poll, */
 #define FRONT_CROWDED 2		/* .. unless there are more than this and processes take turns: then none */
@@ -108,17 +108,12 @@ void shm_bell_free(struct shm_bell_set *set)
 /* pause_waits - how long until the next look at the sockets, after one that returned @cnt events. */
 static void pause_waits(struct shm_poller *poller, int cnt)
 {
-	unsigned gap = 2 * poller->wait_gap;
-
-	poller->wait_gap = cnt || gap < WAIT_EVERY ? WAIT_EVERY :
-			   gap < WAIT_SELDOM ? gap : WAIT_SELDOM;
 	if (cnt)		/* more may follow at once */
 		poller->until_wait = 0;
 	else if (poller->handshake_cnt)
 		poller->until_wait = WAIT_HANDSHAKE;
 	else
-		poller->until_wait = poller->active_cnt < poller->ready_cnt ? WAIT_EVERY :
-				     poller->wait_gap;
+		poller->until_wait = poller->active_cnt < poller->ready_cnt ? WAIT_EVERY : WAIT_SELDOM;
 }
 
 static int ask_sockets(struct shm_poller *poller)
@@ -557,7 +552,7 @@ static inline bool more_due(struct shm_poller *poller)
 }
 
 /* sockets_due - is it time to look at the sockets?  Once per tick of the clock or after WAIT_EVERY times
- * that it was asked, up to WAIT_SELDOM while there are no events.
+ * that it was asked, WAIT_SELDOM while all connections are active.
  */
 static bool sockets_due(struct shm_poller *poller)
 {

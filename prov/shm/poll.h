@@ -97,7 +97,6 @@ struct shm_poller {
 	unsigned doubts;		/* connections to look at though they have not rung: see recheck() */
 	unsigned front_next, rest_next;	/* whose turn it is among many, see advance() and recheck() */
 	unsigned until_wait;		/* rounds of @until_tick until the sockets are looked at anyway */
-	unsigned wait_gap;		/* what that begins at, while all connections are active */
 	uint64_t tick;			/* clock_coarse_ns() when they last were */
 	uint64_t slept_ns;		/* clock_coarse_ns() when it last did; 0: never */
 	uint64_t woken;			/* clock_cycles() at the end of that, */
