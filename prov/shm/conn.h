@@ -89,7 +89,6 @@ struct shm_conn {
 	int bell;			/* ours, for in; -1: none */
 	unsigned place;			/* active: where in poller->active */
 	bool flushed;			/* FLUSH was sent */
-	uint8_t rung;			/* times that the bell brought packets lately */
 	bool covered;			/* a sleep has made a barrier for what its sender read at first: see fences_of() */
 	struct shm_link *link;
 	enum shm_conn_state state;

@@ -20,8 +20,6 @@
 #define WAIT_HANDSHAKE 8		/* the same while a handshake is in flight */
 #define FRONT_MAX 32		/* active connections whose rings are looked at in each poll, */
 #define FRONT_CROWDED 2		/* .. unless there are more than this and processes take turns: then none */
-#define FRONT_AFTER 4		/* times that the bell of another one brought packets, before it may join them */
-#define FRONT_IDLE 32		/* polls without a packet, after which one of them leaves for it */
 #define RETRY_SLEEP_NS CLOCK_NS_PER_MS	/* the longest sleep of which a sender may not know: see go_to_sleep() */
 #define FAR_CYCLES 3000		/* from the end of a poll to the next one, of a program that waits by itself */
 #define RELAX_AFTER 4		/* polls in vain before each one pauses: an answer may be about to come */
@@ -150,7 +148,6 @@ static void put_at(struct shm_poller *poller, struct shm_conn *conn, unsigned pl
 	poller->sole = NULL;
 	obj_prog_moves(poller->base.base.prog);
 	conn->place = place;
-	conn->rung = 0;
 	poller->active[place] = conn;
 	conn->in.awake = fences_of(poller, conn) | (place < poller->front_cnt ? 0 : SHM_RINGS);
 	/* while the poller sleeps, all active segments say so */
@@ -375,24 +372,6 @@ static inline int read_conn(struct shm_conn *conn, unsigned budget, bool *left)
 	return read_rest(conn, budget, shm_rx_one(conn), left);
 }
 
-/* advance - packets came for @conn, which has rung: let it be one of those that are always looked at, if
- * that happens often, and one of those is idle.
- */
-static void advance(struct shm_poller *poller, struct shm_conn *conn)
-{
-	struct shm_conn *idle;
-	unsigned place = conn->place;
-
-	if (!poller->front_cnt || !(conn->in.awake & SHM_RINGS) || ++conn->rung < FRONT_AFTER)
-		return;
-	conn->rung = 0;
-	idle = poller->active[poller->front_next++ % poller->front_cnt];
-	if (poller->base.seq - idle->seq < FRONT_IDLE || idle->bell < 0)
-		return;
-	put_at(poller, conn, idle->place);
-	put_at(poller, idle, place);
-}
-
 /* answer - the bell of @conn has rung. */
 static int answer(struct shm_poller *poller, struct shm_conn *conn, unsigned budget, bool *left)
 {
@@ -403,8 +382,6 @@ static int answer(struct shm_poller *poller, struct shm_conn *conn, unsigned bud
 	/* it does not ring again for what is still there */
 	if (has_any(conn) && !conn->paused)
 		look_soon(poller, conn);
-	if (done)
-		advance(poller, conn);
 	return done;
 }
 
