@@ -8,13 +8,10 @@
 
 #include "link.h"
 
-/* Polls between two times that the whole set is asked, while a connection is active: few while
- * it reports events, then more.
- */
-#define WAIT_MIN 16
-#define WAIT_MAX 64
+#define WAIT_EVERY 64	/* polls between two times that the whole set is asked, while a connection is active */
 #define MISSES_MAX 200		/* fruitless polls after which a connection makes room for others */
 #define DETACH_AFTER 300	/* polls for which a connection must have been active to leave the set */
+#define FAR_IN_MS 1024	/* a program that polls little has so many times, or less, a millisecond between polls */
 #define SET_ONLY 16		/* arrivals at active connections in a row before they are read directly */
 
 /* ---- the set --------------------------------------------------------------- */
@@ -47,10 +44,7 @@ static __attribute__((noinline)) int ask_set(struct tcp_poller *poller)
 		obj_poller_set_quiet(&poller->base.base, false);
 	else
 		rest_if_idle(poller);
-	poller->wait_every = cnt ? WAIT_MIN : 2 * poller->wait_every;
-	if (poller->wait_every > WAIT_MAX)
-		poller->wait_every = WAIT_MAX;
-	poller->until_wait = poller->wait_every;
+	poller->until_wait = WAIT_EVERY;
 	return cnt;
 }
 
@@ -238,24 +232,14 @@ static inline bool set_due(struct tcp_poller *poller)
 	       (poller->base.base.quiet || !obj_prog_others_active(&poller->base.base));
 }
 
-/* polls_often - does the program do little else than poll?  If more time than a poll takes passes
- * between two polls (it computes, or yields the processor), asking the whole set pays.
+/* polls_often - does the program do little else than poll?  If about a microsecond passes between
+ * two polls (it computes, or yields the processor), asking the whole set pays: that takes no longer.
  */
 static inline bool polls_often(struct tcp_poller *poller)
 {
 	if (!poller->ended)
 		return true;
-	poller->began = clock_cycles();
-	return poller->began - poller->ended <= 2 * poller->cost;
-}
-
-/* found_nothing - record when the fruitless poll ended, and how long it took. */
-static inline void found_nothing(struct tcp_poller *poller)
-{
-	poller->ended = clock_cycles();
-	if (poller->began)
-		poller->cost = poller->ended - poller->began;
-	poller->began = 0;
+	return clock_cycles() - poller->ended <= clock_cycles_in_ms() / FAR_IN_MS;
 }
 
 /* drop_idle - as reading them does; without any, other pollers decide when the set is asked. */
@@ -282,7 +266,7 @@ static __attribute__((noinline)) int read_set(struct tcp_poller *poller)
 		poller->ended = 0;
 		return done;
 	}
-	found_nothing(poller);
+	poller->ended = clock_cycles();
 	if (poller->set_only)
 		drop_idle(poller);
 	return 0;
@@ -300,7 +284,7 @@ static inline int read_any(struct tcp_poller *poller, unsigned budget)
 	if (done)
 		poller->ended = 0;
 	else if (poller->active_cnt)
-		found_nothing(poller);
+		poller->ended = clock_cycles();
 	return done;
 }
 
@@ -384,7 +368,6 @@ int tcp_poller_get(struct obj_prog *prog, const struct tcp_conf *conf,
 	if (!ret)
 		return 0;
 	poller->conf = conf;
-	poller->wait_every = WAIT_MIN;
 	poller->rest_pos = SIZE_MAX;
 	poller->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	pool_init(&poller->stages, TCP_STAGE_SIZE(conf), 1, 0);

@@ -6,7 +6,7 @@
  *
  * The cost of a poll follows the active connections.  The few that carried data last are
  * read without asking the set, so that a ping-pong needs one receive call per
- * message; the set is asked for the others every WAIT_MIN to WAIT_MAX polls, and in each
+ * message; the set is asked for the others every WAIT_EVERY polls, and in each
  * poll while no connection is active.  One that stays active leaves the set (detached),
  * because the system's bookkeeping of its readiness costs a tenth of a short message; it is
  * added again before a thread blocks (arm).  The set is level-triggered, so that the blocked
@@ -45,10 +45,8 @@ struct tcp_poller {
 	uint64_t asked_seq;		/* base.seq then */
 	bool asked_all;			/* it has reported all that it had */
 	unsigned until_wait;		/* polls until it is asked again */
-	unsigned wait_every;		/* polls between two times */
 	unsigned set_only;		/* arrivals until which polls ask the set alone: tcp_poller_activate() */
-	uint64_t began, ended;		/* clock_cycles() of fruitless polls; else 0 */
-	uint64_t cost;			/* cycles of the last one */
+	uint64_t ended;			/* clock_cycles() at the end of a fruitless poll; else 0 */
 	unsigned active_cnt;
 	struct tcp_conn *active[TCP_ACTIVE_MAX];
 	unsigned blocked;		/* sockets that wait for POLLOUT */
