@@ -62,7 +62,7 @@ static void reset(struct rxm_conn *conn, int err)
 	list_del(&conn->dirty_node);
 	list_del(&conn->work_node);
 	conn->peer_closed = conn->close_sent = conn->ended = false;
-	conn->paused = conn->rest = conn->reading = false;
+	conn->paused = conn->reading = false;
 	rxm_rx_reset(conn, eps, err);
 	rxm_tx_reset(conn, err);
 }

@@ -147,7 +147,6 @@ struct rxm_conn {
 	bool close_sent;		/* so have we */
 	bool ended;			/* the endpoint below has ended; what arrived is still offered */
 	bool paused;			/* the next frame waits for another poll */
-	bool rest;			/* because this one has taken enough: see leave_rest() */
 	bool reading;			/* the next frame waits for a read */
 	struct list work_node;		/* on poller->chan.failed or paused */
 	struct list dirty_node;		/* on poller->chan.dirty */

@@ -114,7 +114,6 @@ static bool leave_rest(struct rxm_conn *conn, const struct rxm_rx_buf *buf)
 	if (buf->at >= buf->len || !conn->chan.conn || conn->reading)
 		return false;
 	pause_conn(conn);
-	conn->rest = true;
 	chan_poller_resume_next(conn->chan.link->poller);
 	return true;
 }
@@ -124,10 +123,9 @@ static bool run_buf(struct rxm_conn *conn, struct rxm_rx_buf *buf)
 {
 	struct chan_poller *poller = conn->chan.link->poller;
 	struct rxm_item item;
-	size_t next, before;
+	size_t next;
 
 	while (buf->at < buf->len && conn->chan.conn && !conn->reading) {
-		before = poller->unexpected;
 		next = conn->compat ? rxm_compat_item(conn, buf, &item) :
 				      rxm_next(buf->data, buf->at, &item);
 		if (!next)
@@ -138,10 +136,6 @@ static bool run_buf(struct rxm_conn *conn, struct rxm_rx_buf *buf)
 			return false;
 		}
 		buf->at = next;
-		if (__builtin_expect(conn->rest, 0)) {
-			conn->rest = false;
-			chan_poller_left(poller, poller->unexpected == before);
-		}
 		if (__builtin_expect(chan_poller_is_full(poller), 0) && leave_rest(conn, buf))
 			return false;
 	}

@@ -368,7 +368,6 @@ int tcp_poller_get(struct obj_prog *prog, const struct tcp_conf *conf,
 	if (!ret)
 		return 0;
 	poller->conf = conf;
-	poller->rest_pos = SIZE_MAX;
 	poller->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	pool_init(&poller->stages, TCP_STAGE_SIZE(conf), 1, 0);
 	list_init(&poller->dead);

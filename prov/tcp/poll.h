@@ -56,8 +56,7 @@ struct tcp_poller {
 	uint8_t *direct;		/* of @stages: for a small packet that is sent at once; NULL: none */
 	bool burst;			/* the packet of tcp_tx_slot() may wait for the rest of a burst */
 	struct tcp_conn *rest;		/* its packets from rest_pos to rest_end are in @rx still */
-	size_t rest_pos, rest_end;	/* no rest: rest_pos is SIZE_MAX */
-	bool rest_met;			/* the first of them has met a receive */
+	size_t rest_pos, rest_end;
 	struct tcp_conn *offering;	/* connection whose packet is in eng_on_packet() */
 	struct chan_hold *held;		/* payload that the engine held in that call */
 	struct list unacked;		/* struct tcp_conn with unacknowledged bytes; see unacked.c */

@@ -196,17 +196,13 @@ static void keep_buffer(struct tcp_conn *conn, uint8_t *buf, size_t pos, size_t 
 		list_add_tail(&conn->state_node, &poller->base.paused);
 }
 
-/* leave_rest - the packet at @pos went the slow way: should those from @next on wait for the next
- * poll?
- */
-static bool leave_rest(struct tcp_conn *conn, const uint8_t *buf, size_t pos, size_t next, size_t end)
+/* leave_rest - a packet went the slow way: should those from @next on wait for the next poll? */
+static bool leave_rest(struct tcp_conn *conn, const uint8_t *buf, size_t next, size_t end)
 {
 	struct tcp_poller *poller = conn->poller;
 
 	if (!poller->held || buf != poller->rx)
 		return false;
-	if (pos == poller->rest_pos)
-		poller->rest_met = false;
 	chan_poller_unexpected(&poller->base, poller->held->len);
 	if (!chan_poller_is_full(&poller->base) || next == end)
 		return false;
@@ -399,7 +395,7 @@ static void parse(struct tcp_conn *conn, uint8_t *buf, size_t pos, size_t end)
 		used = short_packet(conn, buf + pos, end - pos, hdr_len, len);
 		if (__builtin_expect(!used, 0)) {
 			used = packet(conn, buf + pos, end - pos, hdr_len, len, parts);
-			if (used && leave_rest(conn, buf, pos, pos + used, end))
+			if (used && leave_rest(conn, buf, pos + used, end))
 				return;
 		}
 		if (__builtin_expect(conn->state != TCP_CONN_READY, 0))
@@ -615,12 +611,8 @@ void tcp_rx_rest(struct tcp_poller *poller)
 	struct tcp_conn *conn = poller->rest;
 
 	poller->rest = NULL;
-	poller->rest_met = true;
 	if (conn->state == TCP_CONN_READY)
 		parse(conn, poller->rx, poller->rest_pos, poller->rest_end);
-	chan_poller_left(&poller->base, poller->rest_met);
-	if (!poller->rest)
-		poller->rest_pos = SIZE_MAX;
 }
 
 int tcp_rx_resume(struct tcp_conn *conn)

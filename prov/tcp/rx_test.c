@@ -346,7 +346,7 @@ static void say_short(uint64_t seq, unsigned cnt)
 	free(buf);
 }
 
-#define SHORT_MAX ((CHAN_UNEXPECTED_MIN + CHAN_UNEXPECTED_COST) / (CHAN_UNEXPECTED_COST + 10))
+#define SHORT_MAX ((CHAN_UNEXPECTED_MAX + CHAN_UNEXPECTED_COST) / (CHAN_UNEXPECTED_COST + 10))
 
 /* A program that posts receives between two polls meets the next messages with them. */
 static void unexpected_messages_are_taken_some_in_a_poll(void **state)

@@ -27,7 +27,6 @@ int chan_poller_get(struct obj_prog *prog, const struct obj_poller_ops *ops, siz
 	list_init(&poller->dirty);
 	list_init(&poller->failed);
 	list_init(&poller->paused);
-	poller->unexpected_max = CHAN_UNEXPECTED_MIN;
 	return 1;
 }
 

@@ -44,7 +44,6 @@ struct chan_poller {
 	struct list paused;		/* the link's: connections with a packet to be offered again */
 	uint64_t resume_seq;		/* the first poll that does: see chan_poller_resumes() */
 	size_t unexpected;		/* bytes of messages without a receive in this poll */
-	size_t unexpected_max;		/* after which it leaves the rest: chan_poller_is_full() */
 	uint64_t pulled;		/* held messages that have met a receive */
 	struct chan_holds holds;	/* payload of unexpected packets: memory for the next */
 };
@@ -179,11 +178,9 @@ static inline void chan_poller_begin(struct chan_poller *poller)
 
 /* Receives that the program posts between two polls spare the copy of an unexpected message, and
  * matching it in the order of posting.  A link that has read many messages at once therefore leaves
- * the rest of them to the next poll once chan_poller_is_full().  If the first one of the rest is
- * unexpected, too, no receives were posted, and twice as many bytes are taken before the next time.
+ * the rest of them to the next poll once chan_poller_is_full().
  */
-#define CHAN_UNEXPECTED_MIN 4096
-#define CHAN_UNEXPECTED_MAX (64u << 10)
+#define CHAN_UNEXPECTED_MAX 4096	/* eight short ones: that poll costs less than the copy of one */
 #define CHAN_UNEXPECTED_COST 512	/* of a message, beside its bytes */
 
 /* chan_poller_unexpected - a message of @len bytes was held. */
@@ -194,16 +191,7 @@ static inline void chan_poller_unexpected(struct chan_poller *poller, size_t len
 
 static inline bool chan_poller_is_full(const struct chan_poller *poller)
 {
-	return poller->unexpected >= poller->unexpected_max;
-}
-
-/* chan_poller_left - @met: the first message of a rest met a receive. */
-static inline void chan_poller_left(struct chan_poller *poller, bool met)
-{
-	if (met)
-		poller->unexpected_max = CHAN_UNEXPECTED_MIN;
-	else if (poller->unexpected_max < CHAN_UNEXPECTED_MAX)
-		poller->unexpected_max *= 2;
+	return poller->unexpected >= CHAN_UNEXPECTED_MAX;
 }
 
 /* chan_poller_chore - the next poll has more to do than to look for what has come. */
