@@ -183,7 +183,6 @@ struct udp_poller {
 	unsigned last;		/* the last round in which any socket had a datagram */
 	bool armed;		/* the sockets are in the set */
 	unsigned polls_armed;		/* polls since the sockets were put into the set */
-	unsigned disarm_after;	/* polls after which the set is emptied */
 	struct list senders;	/* struct udp_ep with sends that wait */
 	/* Arguments of the receive system calls, prepared once. */
 	struct mmsghdr msg[UDP_BURST];

@@ -23,11 +23,9 @@ static struct udp_poller *poller_of(struct obj_poller *base)
  * A socket in a set of descriptors makes each datagram more expensive.  So the set is empty until a
  * thread is about to block (arm), or there are too many sockets to poll one by one.  If the
  * program then keeps polling, the set is emptied again.  A thread that still blocks on the set
- * is woken then and arms again; each time that happens, the number of polls before the set is
- * emptied is doubled.
+ * is woken then and arms again, which costs less than a thousandth of so many polls.
  */
-#define DISARM_FIRST 1024u
-#define DISARM_LAST (1u << 20)
+#define DISARM_AFTER (1u << 14)
 
 /* Puts @sock into the set with the events that a poll could handle.  @lazy: leave POLLIN
  * set although no receive is posted, to save a system call.
@@ -148,7 +146,7 @@ static int poller_poll(struct obj_poller *base, unsigned budget)
 		done += udp_tx_flush(ep);
 	if (p->sock_cnt > UDP_SCAN_MAX)
 		return done + poll_ready(p, budget);
-	if (__builtin_expect(p->armed, 0) && ++p->polls_armed >= p->disarm_after)
+	if (__builtin_expect(p->armed, 0) && ++p->polls_armed >= DISARM_AFTER)
 		unwatch_all(p);
 	return done + poll_each(p, budget);
 }
@@ -164,8 +162,6 @@ static int poller_arm(struct obj_poller *base, uint64_t *deadline_ns)
 	list_for_each_entry(ep, &p->senders, tx_node)
 		if (!ep->blocked)
 			return -FI_EAGAIN;
-	if (!p->armed && p->disarm_after < DISARM_LAST)
-		p->disarm_after *= 2;
 	p->polls_armed = 0;
 	p->last = p->round - UDP_IDLE_AFTER;	/* after the wake-up all sockets are polled */
 	watch_all(p, false);
@@ -213,7 +209,6 @@ int udp_poller_join(struct udp_ep *ep)
 		return ret;
 	p = poller_of(base);
 	if (ret) {
-		p->disarm_after = DISARM_FIRST / 2;
 		list_init(&p->socks);
 		list_init(&p->senders);
 		for (i = 0; i < UDP_BURST; i++)
