@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/line.h"
 #include "progress/thread.h"
+#include "progress/conf.h"
 #include "progress/fdset.h"
 
 #define QUIET_NS 10000		/* between two polls of quiet pollers, at least */
@@ -564,10 +565,10 @@ out:
 
 void obj_prog_rest(struct obj_prog *prog)
 {
-	bool due = obj_idle_due(&prog->idle, clock_ns(), obj_spin_limit_ns());
+	enum obj_next next = obj_idle_next(&prog->idle, clock_ns(), obj_spin_limit_ns());
 
 	lock_put(&prog->lock);
-	if (!due)
+	if (next != OBJ_NEXT_YIELD)
 		return;
 	sched_yield();
 	if (!lock_try(&prog->lock))

@@ -2,7 +2,10 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * policy.h - how long a thread that finds nothing keeps the processor.
+ * policy.h - what a thread that finds nothing does next: poll, yield, sleep, or look again after a tick.
+ *
+ * No clock is read here and nothing is called: the time, and what has been counted, are parameters.  All numbers
+ * are in one table each at the beginning of policy.c.
  *
  * An answer of a peer on the same host takes less than a microsecond, waking a thread takes
  * several: so a thread that waits polls first.  Where the peer needs the same processor, polling
@@ -31,6 +34,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum obj_next {
+	OBJ_NEXT_POLL,
+	OBJ_NEXT_YIELD,
+	OBJ_NEXT_SLEEP,		/* until there is something */
+	OBJ_NEXT_TICK,		/* look again after a while */
+};
+
 /* ---- polls in vain ----------------------------------------------------------------- */
 
 #define OBJ_IDLE_BLOCK 16	/* polls in vain between two reads of the clock */
@@ -51,7 +61,7 @@ struct obj_idle {
 	uint64_t away_ns;	/* how long that took */
 };
 
-/* obj_idle_polled - a poll has found @done things.  Returns true if obj_idle_due() is to be
+/* obj_idle_polled - a poll has found @done things.  Returns true if obj_idle_next() is to be
  * asked.
  */
 static inline bool obj_idle_polled(struct obj_idle *idle, int done)
@@ -69,11 +79,11 @@ static inline void obj_idle_end(struct obj_idle *idle)
 	idle->polls = 0;
 }
 
-/* obj_idle_due - a block of polls has found nothing.  Is it time to yield?
+/* obj_idle_next - a block of polls has found nothing: yield, or poll?
  * @now:      nanoseconds
  * @limit_ns: FI_SPIN_US, where the group begins
  */
-bool obj_idle_due(struct obj_idle *idle, uint64_t now, uint64_t limit_ns);
+enum obj_next obj_idle_next(struct obj_idle *idle, uint64_t now, uint64_t limit_ns);
 
 /* obj_idle_back - the thread has yielded, and is back at @now. */
 void obj_idle_back(struct obj_idle *idle, uint64_t now);
@@ -85,9 +95,6 @@ static inline bool obj_idle_turns(const struct obj_idle *idle)
 {
 	return idle->yield_ns && !idle->gap_ns;
 }
-
-/* obj_spin_limit_ns - FI_SPIN_US. */
-uint64_t obj_spin_limit_ns(void);
 
 /* ---- blocking waits ------------------------------------------------------------------ */
 
@@ -104,6 +111,9 @@ struct obj_spin {
 
 /* The polling of one wait. */
 struct obj_turns {
+	uint64_t begin_ns;
+	uint64_t budget_ns;	/* of the thread's own time */
+	uint64_t end_ns;	/* of polling in any case */
 	uint64_t last_ns;	/* the clock when last read */
 	uint64_t own_ns;	/* for which the thread has run, about; a turn of others counts as ten microseconds */
 	bool asked;		/* it has decided whether to yield once, to see if others want the processor */
@@ -111,20 +121,53 @@ struct obj_turns {
 
 void obj_spin_init(struct obj_spin *spin);
 
-/* obj_spin_budget - how long to poll in the wait that begins, in nanoseconds; 0: not at all. */
-uint64_t obj_spin_budget(struct obj_spin *spin);
-
-/* obj_spin_due - some polls of a wait have found nothing.  Is it time to yield?
- * @turns: last_ns is when the wait began, and the rest zero, at first
+/* obj_spin_begin - a wait begins: poll, or sleep?
+ * @deadline_ns: of the wait; 0: none
+ * @limit_ns:    FI_SPIN_US; 0: polling only keeps the processor from the others
  *
+ * obj_spin_next - some polls of a wait have found nothing: poll, yield, or sleep?
  * obj_spin_back - it has yielded, and is back at @now.
  */
-bool obj_spin_due(struct obj_spin *spin, struct obj_turns *turns, uint64_t now);
+enum obj_next obj_spin_begin(struct obj_spin *spin, struct obj_turns *turns, uint64_t now, uint64_t deadline_ns,
+			     uint64_t limit_ns);
+enum obj_next obj_spin_next(struct obj_spin *spin, struct obj_turns *turns, uint64_t now);
 void obj_spin_back(struct obj_spin *spin, struct obj_turns *turns, uint64_t now);
 
-/* obj_spin_learn - a wait with @budget_ns ended after @took_ns.
- * @hit: while it polled; @took_ns is obj_turns.own_ns then
+/* obj_spin_end - a wait has ended.  @hit: while it polled */
+void obj_spin_end(struct obj_spin *spin, const struct obj_turns *turns, bool hit, uint64_t now, uint64_t limit_ns);
+
+/* ---- looks of the progress thread ------------------------------------------------------ */
+
+/* What the thread knows of a group. */
+struct obj_tick {
+	uint64_t polls;		/* of the program, when last looked at */
+	unsigned ms;		/* how long the program may stay away before the thread polls */
+	bool drove;		/* the thread has polled since the program last did */
+	bool settled;		/* the program has polled for some time: nothing is to wake the thread */
+	unsigned spares;	/* looks in a row at a program that waits for a processor */
+	uint64_t looked_ns;	/* when last looked at, .. */
+	uint64_t used_ns;	/* .. and processor time that the program had used */
+};
+
+/* What a look shows. */
+struct obj_look {
+	uint64_t now_ns;
+	uint64_t used_ns;	/* processor time of the program's threads */
+	uint64_t polls;
+	bool watching;		/* the thread will be woken by the group's descriptors */
+	bool (*is_runnable)(void *arg);	/* does the program's first thread run, or want to? */
+	void *arg;
+};
+
+void obj_tick_init(struct obj_tick *tick, uint64_t polls);
+
+/* obj_tick_next - TICK: leave the group to the program for tick->ms; SLEEP: its descriptors wake the thread;
+ * POLL: take the program's place, if no thread of it sleeps on the group.
+ *
+ * obj_tick_drove - the thread has polled.  If it does so twice in a row the program is busy elsewhere, and when it is
+ * back the thread has to be there soon for its next absence.
  */
-void obj_spin_learn(struct obj_spin *spin, uint64_t budget_ns, bool hit, uint64_t took_ns);
+enum obj_next obj_tick_next(struct obj_tick *tick, const struct obj_look *look);
+void obj_tick_drove(struct obj_tick *tick);
 
 #endif

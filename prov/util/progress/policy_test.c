@@ -27,7 +27,7 @@ static unsigned idle_for(struct obj_idle *idle, uint64_t ns, uint64_t away)
 
 	for (idle->polls = 0; now < end; now += US) {
 		idle->polls += OBJ_IDLE_BLOCK;
-		if (!obj_idle_due(idle, now, LIMIT))
+		if (obj_idle_next(idle, now, LIMIT) != OBJ_NEXT_YIELD)
 			continue;
 		now += away;
 		obj_idle_back(idle, now);
@@ -66,7 +66,7 @@ static void test_a_peer_on_the_same_processor_is_let_run_at_once(void **state)
 		begin = now;
 		for (idle.polls = 0;; now += US) {
 			idle.polls += OBJ_IDLE_BLOCK;
-			if (obj_idle_due(&idle, now, LIMIT))
+			if (obj_idle_next(&idle, now, LIMIT) == OBJ_NEXT_YIELD)
 				break;
 			assert_true(now - begin < 100 * MS);
 		}
@@ -114,7 +114,7 @@ static void test_polling_for_a_whole_slice_ends(void **state)
 
 	for (idle.polls = 0, idle.last_ns = now; now < end; now += US) {
 		idle.polls += OBJ_IDLE_BLOCK;
-		assert_false(obj_idle_due(&idle, now, LIMIT));
+		assert_false(obj_idle_next(&idle, now, LIMIT) == OBJ_NEXT_YIELD);
 	}
 	now += 4 * MS;
 	yields = idle_for(&idle, 2 * LIMIT, 200 * US);
@@ -134,7 +134,7 @@ static void test_polls_now_and_then_do_not_yield(void **state)
 	for (i = 0; i < 1000; i++) {
 		idle.polls += OBJ_IDLE_BLOCK;
 		now += 200 * US;
-		assert_false(obj_idle_due(&idle, now, LIMIT));
+		assert_false(obj_idle_next(&idle, now, LIMIT) == OBJ_NEXT_YIELD);
 	}
 }
 
@@ -176,11 +176,15 @@ static uint64_t polled;
  */
 static bool wait_for(struct obj_spin *spin, uint64_t ns)
 {
-	uint64_t budget = obj_spin_budget(spin);
-	bool hit = budget && ns <= budget;
+	struct obj_turns turns;
+	bool hit;
 
-	polled += hit ? ns : budget;
-	obj_spin_learn(spin, budget, hit, hit ? ns : ns + 20 * US);
+	obj_spin_begin(spin, &turns, now, 0, LIMIT);
+	hit = turns.budget_ns && ns <= turns.budget_ns;
+	polled += hit ? ns : turns.budget_ns;
+	turns.own_ns = ns;
+	now += ns;
+	obj_spin_end(spin, &turns, hit, now + 20 * US, LIMIT);
 	return hit;
 }
 
@@ -229,6 +233,7 @@ static void test_some_long_waits_are_forgotten(void **state)
 /* Waits that are longer than FI_SPIN_US because the peer sleeps as well are polled for now and then. */
 static void test_a_peer_that_sleeps_as_well_is_found_out(void **state)
 {
+	struct obj_turns turns;
 	struct obj_spin spin;
 	unsigned i, hits = 0;
 
@@ -236,7 +241,8 @@ static void test_a_peer_that_sleeps_as_well_is_found_out(void **state)
 	for (i = 0; i < 100; i++)
 		hits += wait_for(&spin, 70 * US);
 	assert_in_range(hits, 1, 100);
-	assert_true(obj_spin_budget(&spin) <= 2 * obj_spin_limit_ns());
+	obj_spin_begin(&spin, &turns, now, 0, LIMIT);
+	assert_true(turns.budget_ns <= 2 * LIMIT);
 }
 
 #define BLOCK_NS 500		/* what some polls take */
@@ -246,18 +252,22 @@ static void test_a_peer_that_sleeps_as_well_is_found_out(void **state)
  */
 static unsigned turns_in(struct obj_spin *spin, uint64_t budget_ns, uint64_t block_ns, uint64_t away_ns)
 {
-	struct obj_turns turns = { .last_ns = now };
+	struct obj_turns turns;
+	enum obj_next next;
 	unsigned cnt = 0;
 
-	obj_spin_budget(spin);
+	obj_spin_begin(spin, &turns, now, 0, LIMIT);
+	turns.budget_ns = budget_ns;
+	turns.end_ns = UINT64_MAX;
 	do {
 		now += block_ns;
-		if (obj_spin_due(spin, &turns, now)) {
+		next = obj_spin_next(spin, &turns, now);
+		if (next == OBJ_NEXT_YIELD) {
 			cnt++;
 			now += away_ns;
 			obj_spin_back(spin, &turns, now);
 		}
-	} while (turns.own_ns < budget_ns);
+	} while (next != OBJ_NEXT_SLEEP);
 	return cnt;
 }
 
@@ -303,6 +313,92 @@ static void test_polls_by_system_calls_take_no_turns(void **state)
 		assert_int_equal(turns_in(&spin, 50 * US, 4 * US, 20 * US), 0);
 }
 
+static void test_a_wait_without_limit_or_time_sleeps(void **state)
+{
+	struct obj_turns turns;
+	struct obj_spin spin;
+
+	obj_spin_init(&spin);
+	assert_int_equal(obj_spin_begin(&spin, &turns, now, 0, 0), OBJ_NEXT_SLEEP);
+	assert_int_equal(obj_spin_begin(&spin, &turns, now, now + US, LIMIT), OBJ_NEXT_POLL);
+	assert_int_equal(obj_spin_next(&spin, &turns, now + 500), OBJ_NEXT_POLL);
+	assert_int_equal(obj_spin_next(&spin, &turns, now + US), OBJ_NEXT_SLEEP);
+}
+
+/* ---- looks of the progress thread -------------------------------------------------------- */
+
+static bool runnable;
+
+static bool is_runnable(void *arg)
+{
+	return runnable;
+}
+
+/* look_after - the thread looks @ms after the last time; the program has polled @polls times and used @used_ns
+ * meanwhile.
+ */
+static enum obj_next look_after(struct obj_tick *tick, unsigned ms, unsigned polls, uint64_t used_ns)
+{
+	struct obj_look look = { .now_ns = now += ms * MS, .polls = tick->polls + polls, .is_runnable = is_runnable };
+
+	look.used_ns = tick->used_ns + used_ns;
+	return obj_tick_next(tick, &look);
+}
+
+static void test_a_program_that_polls_is_looked_at_more_seldom(void **state)
+{
+	struct obj_tick tick;
+	unsigned i;
+
+	obj_tick_init(&tick, 3);
+	runnable = true;
+	for (i = 1; i <= 16; i *= 2) {
+		assert_int_equal(tick.ms, i);
+		assert_false(tick.settled);
+		assert_int_equal(look_after(&tick, tick.ms, 100, tick.ms * MS), OBJ_NEXT_TICK);
+	}
+	/* it has the processor */
+	assert_int_equal(look_after(&tick, tick.ms, 100, tick.ms * MS), OBJ_NEXT_TICK);
+	assert_true(tick.settled);
+	assert_int_equal(tick.ms, 16);
+	/* others have it for most of the time */
+	for (i = 0; i < 3; i++)
+		assert_int_equal(look_after(&tick, tick.ms, 100, tick.ms * MS / 4), OBJ_NEXT_TICK);
+	assert_int_equal(tick.ms, 128);
+}
+
+static void test_a_program_that_has_stopped_is_replaced(void **state)
+{
+	struct obj_tick tick;
+
+	obj_tick_init(&tick, 0);
+	runnable = true;
+	look_after(&tick, 1, 1, 0);
+	/* it computes */
+	assert_int_equal(look_after(&tick, 2, 0, MS), OBJ_NEXT_POLL);
+	obj_tick_drove(&tick);
+	assert_int_equal(tick.ms, 2);
+	obj_tick_drove(&tick);
+	assert_int_equal(tick.ms, 1);
+	/* it sleeps */
+	runnable = false;
+	look_after(&tick, 1, 1, 0);
+	assert_int_equal(look_after(&tick, 2, 0, 0), OBJ_NEXT_POLL);
+}
+
+static void test_a_program_that_waits_for_a_processor_is_spared_for_a_while(void **state)
+{
+	struct obj_tick tick;
+	unsigned i;
+
+	obj_tick_init(&tick, 0);
+	runnable = true;
+	look_after(&tick, 1, 1, 0);
+	for (i = 0; i < 8; i++)
+		assert_int_equal(look_after(&tick, tick.ms, 0, 0), OBJ_NEXT_TICK);
+	assert_int_equal(look_after(&tick, tick.ms, 0, 0), OBJ_NEXT_POLL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -322,7 +418,11 @@ int main(void)
 		cmocka_unit_test(test_a_wait_among_others_takes_turns),
 		cmocka_unit_test(test_a_thread_that_computes_gets_no_turns),
 		cmocka_unit_test(test_polls_by_system_calls_take_no_turns),
+		cmocka_unit_test(test_a_wait_without_limit_or_time_sleeps),
+		cmocka_unit_test(test_a_program_that_polls_is_looked_at_more_seldom),
+		cmocka_unit_test(test_a_program_that_has_stopped_is_replaced),
+		cmocka_unit_test(test_a_program_that_waits_for_a_processor_is_spared_for_a_while),
 	};
 
-	return cmocka_run_group_tests_name("obj_spin", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("policy", tests, NULL, NULL);
 }

@@ -17,21 +17,7 @@
 #include "progress/group.h"
 #include "progress/fdset.h"
 
-/* How often a group is looked at while the program drives it: at first, and after a while. */
-#define TICK_MIN_MS 1
-#define TICK_MAX_MS 16
-#define TICK_SHARED_MS 128	/* the same where the program has to share its processor: it wants it, */
-#define SHARES 3		/* .. and has used it for less than one part in so many of the time */
-#define SPARES_MAX 8		/* looks in a row at a program that has not polled since it lost it */
-#define COMPUTES 8		/* one part in so many of the time: the program has used the processor */
 #define EVENTS 16
-
-/* What a look at a group asks of the next sleep, the most pressing highest. */
-enum next {
-	NEXT_EVENT,			/* its fds will be readable */
-	NEXT_TICK,			/* the program is at it: look again soon */
-	NEXT_NOW,			/* there is more to do */
-};
 
 struct obj_auto_watch {
 	struct list node;		/* on auto->watches */
@@ -39,12 +25,7 @@ struct obj_auto_watch {
 	struct obj_prog *prog;
 	int fd;				/* the group's, one-shot in auto->set_fd; -1: given up */
 	bool watching;			/* armed in auto->set_fd and not fired since */
-	uint64_t polls;			/* prog->polls when last looked at */
-	unsigned tick_ms;		/* how long the program may stay away before the thread polls */
-	bool drove;			/* the thread has polled since the program last did */
-	unsigned spares;		/* looks in a row at a program that waits for a processor */
-	uint64_t looked_ns;		/* when last looked at, .. */
-	uint64_t used_ns;		/* .. and processor time that the program had used */
+	struct obj_tick tick;
 };
 
 struct obj_auto {
@@ -56,16 +37,6 @@ struct obj_auto {
 	struct list watches;
 	bool stop;
 };
-
-/* forget - the thread finds work although the program had a tick to do it: it is busy elsewhere,
- * and when it is back the thread has to be there soon for its next absence.
- */
-static void forget(struct obj_auto_watch *w)
-{
-	if (w->drove)
-		w->tick_ms = TICK_MIN_MS;
-	w->drove = true;
-}
 
 /* used_ns - processor time of the program's threads. */
 static uint64_t used_ns(void)
@@ -79,8 +50,9 @@ static uint64_t used_ns(void)
 }
 
 /* is_runnable - does the program's first thread run, or want to? */
-static bool is_runnable(const struct obj_auto *autop)
+static bool is_runnable(void *arg)
 {
+	const struct obj_auto *autop = arg;
 	char text[128];
 	ssize_t len = autop->statfd < 0 ? -1 : pread(autop->statfd, text, sizeof(text) - 1, 0);
 	const char *end;
@@ -90,25 +62,6 @@ static bool is_runnable(const struct obj_auto *autop)
 	text[len] = '\0';
 	end = strrchr(text, ')');		/* of the program's name */
 	return end && !strncmp(end, ") R", 3);
-}
-
-/* was_used - is the processor time that the program's threads have used since the last look more than one
- * part in @part of the time that has passed?
- */
-static bool was_used(struct obj_auto_watch *w, unsigned part)
-{
-	uint64_t now = clock_ns(), used = used_ns();
-	bool more = used - w->used_ns > (now - w->looked_ns) / part;
-
-	w->used_ns = used;
-	w->looked_ns = now;
-	return more;
-}
-
-/* slow_down - look half as often from now on, but every @max_ms at least. */
-static void slow_down(struct obj_auto_watch *w, unsigned max_ms)
-{
-	w->tick_ms = w->tick_ms < max_ms / 2 ? 2 * w->tick_ms : max_ms;
 }
 
 /* give_up_fd - as long as the program polls, nothing is to wake the thread: each packet that arrives at a
@@ -125,55 +78,24 @@ static void give_up_fd(struct obj_auto_watch *w)
 	w->fd = -1;
 }
 
-/* learn - the program has polled again.  The longer it goes on, the more seldom the thread
- * looks: with more processes than processors a program that polls all the time is away for
- * several milliseconds while others run, and a thread that takes its place then makes senders
- * wake it by system calls and takes the processor from the program.  With many of them the looks alone,
- * each of which interrupts a process, were a tenth of the time.
+/* program_active - the program polls or sleeps on the group itself: do not get in its way.
+ * @next: [out] what the thread does meanwhile
  */
-static void learn(struct obj_auto_watch *w)
-{
-	bool alone = was_used(w, SHARES);
-
-	w->drove = false;
-	w->spares = 0;
-	if (w->tick_ms < TICK_MAX_MS) {
-		slow_down(w, TICK_MAX_MS);
-		return;
-	}
-	give_up_fd(w);
-	slow_down(w, alone || !is_runnable(w->autop) ? TICK_MAX_MS : TICK_SHARED_MS);
-}
-
-/* waits - the program has not polled, has not used the processor, and wants to: others have it.  It
- * polls when it gets it, and a thread that took its place would only come between.
- */
-static bool waits(struct obj_auto_watch *w)
-{
-	if (was_used(w, COMPUTES) || w->spares == SPARES_MAX || !is_runnable(w->autop))
-		return false;
-	w->spares++;
-	slow_down(w, TICK_SHARED_MS);
-	return true;
-}
-
-/* The program polls or sleeps on the group itself: do not get in its way. */
-static bool program_active(struct obj_auto_watch *w, enum next *next)
+static bool program_active(struct obj_auto_watch *w, enum obj_next *next)
 {
 	struct obj_prog *prog = w->prog;
-	uint64_t polls = atomic_load_explicit(&prog->polls, memory_order_relaxed);
+	const struct obj_look look = {
+		.now_ns = clock_ns(), .used_ns = used_ns(), .watching = w->watching,
+		.polls = atomic_load_explicit(&prog->polls, memory_order_relaxed),
+		.is_runnable = is_runnable, .arg = w->autop,
+	};
 
-	if (polls != w->polls) {
-		w->polls = polls;
-		learn(w);
-		*next = NEXT_TICK;
+	*next = obj_tick_next(&w->tick, &look);
+	if (*next == OBJ_NEXT_TICK && w->tick.settled)
+		give_up_fd(w);
+	if (*next != OBJ_NEXT_POLL)
 		return true;
-	}
-	if (!w->watching && waits(w)) {
-		*next = NEXT_TICK;
-		return true;
-	}
-	if (w->watching || !atomic_load(&prog->sleepers))
+	if (!atomic_load(&prog->sleepers))
 		return false;
 	/* The last sleeper kicks us when it sees that, or we see that it has gone. */
 	obj_prog_set_driver(prog, OBJ_DRIVER_PROGRAM, OBJ_DRIVER_SLEEPERS);
@@ -181,44 +103,42 @@ static bool program_active(struct obj_auto_watch *w, enum next *next)
 		obj_prog_set_driver(prog, OBJ_DRIVER_SLEEPERS, OBJ_DRIVER_PROGRAM);
 		return false;
 	}
-	*next = NEXT_EVENT;
+	*next = OBJ_NEXT_SLEEP;
 	return true;
 }
 
-static enum next watch_again(struct obj_auto_watch *w)
+static enum obj_next watch_again(struct obj_auto_watch *w)
 {
 	int set = w->autop->set_fd, fd, ret;
 
 	/* The same one, unless it was given up, with the pollers that came since. */
 	fd = obj_prog_fd(w->prog);
 	if (fd < 0)
-		return NEXT_TICK;
+		return OBJ_NEXT_TICK;
 	obj_prog_set_driver(w->prog, OBJ_DRIVER_PROGRAM, OBJ_DRIVER_THREAD);
 	ret = obj_prog_arm(w->prog);
 	if (ret || (w->fd < 0 ? fdset_add(set, fd, POLLIN | FDSET_ONCE, w) :
 				fdset_change(set, fd, POLLIN | FDSET_ONCE, w))) {
 		obj_prog_set_driver(w->prog, OBJ_DRIVER_THREAD, OBJ_DRIVER_PROGRAM);
-		return ret == -FI_EAGAIN ? NEXT_NOW : NEXT_TICK;
+		return ret == -FI_EAGAIN ? OBJ_NEXT_POLL : OBJ_NEXT_TICK;
 	}
 	w->fd = fd;
 	w->watching = true;
-	return NEXT_EVENT;
+	return OBJ_NEXT_SLEEP;
 }
 
-static enum next look(struct obj_auto_watch *w)
+static enum obj_next look(struct obj_auto_watch *w)
 {
-	enum next next;
+	enum obj_next next;
 	int done;
 
 	if (program_active(w, &next))
 		return next;
-	if (w->watching)
-		return NEXT_EVENT;
 	lock_get(&w->prog->lock);
 	done = obj_prog_poll_locked(w->prog);
 	lock_put(&w->prog->lock);
-	forget(w);
-	return done ? NEXT_NOW : watch_again(w);
+	obj_tick_drove(&w->tick);
+	return done ? OBJ_NEXT_POLL : watch_again(w);
 }
 
 /* look_at_all - Returns how long to sleep: milliseconds, or -1 until there is an event. */
@@ -229,12 +149,12 @@ static int look_at_all(struct obj_auto *autop)
 
 	list_for_each_entry(w, &autop->watches, node) {
 		switch (look(w)) {
-		case NEXT_NOW:
+		case OBJ_NEXT_POLL:
 			timeout = 0;
 			break;
-		case NEXT_TICK:
-			if (timeout < 0 || (unsigned) timeout > w->tick_ms)
-				timeout = (int) w->tick_ms;
+		case OBJ_NEXT_TICK:
+			if (timeout < 0 || (unsigned) timeout > w->tick.ms)
+				timeout = (int) w->tick.ms;
 			break;
 		default:
 			break;
@@ -266,7 +186,7 @@ static void on_event(struct obj_auto *autop, void *ptr)
 		obj_prog_set_driver(w->prog, OBJ_DRIVER_THREAD, OBJ_DRIVER_PROGRAM);
 		/* A program that blocks on our fd woke as well: let it come first. */
 		if (obj_prog_set_state(w->prog, OBJ_PROG_WAITING, OBJ_PROG_SHOWN))
-			w->polls--;
+			w->tick.polls--;
 	}
 }
 
@@ -374,8 +294,7 @@ int obj_auto_watch(struct obj_auto *autop, struct obj_prog *prog)
 		goto out;
 	w->autop = autop;
 	w->prog = prog;
-	w->polls = atomic_load(&prog->polls);
-	w->tick_ms = TICK_MIN_MS;
+	obj_tick_init(&w->tick, atomic_load(&prog->polls));
 	w->fd = obj_prog_fd(prog);
 	ret = w->fd;
 	if (w->fd >= 0)

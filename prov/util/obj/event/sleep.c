@@ -13,10 +13,10 @@
 #include <sched.h>
 
 #include "base/clock.h"
+#include "progress/conf.h"
 #include "progress/fdset.h"
 
 #define SPIN_POLLS 8		/* between two reads of the clock */
-#define TURNS_MAX_NS (2 * CLOCK_NS_PER_MS)	/* a thread that takes turns with others sleeps after that, too */
 
 static void enter_sleep(struct obj_prog **progs, unsigned cnt)
 {
@@ -51,30 +51,28 @@ static bool found(struct obj_wait *wait, obj_wait_ready_fn ready, const void *ar
 	return false;
 }
 
-/* spin - poll until that is found, for @budget_ns of this thread's own time, or until @end_ns.  Returns true
- * in the first case: a sleep would have ended, too.  The target of reads and writes learns from that
- * that polling pays, though its own queue stays empty.
- * @turns: last_ns is the time now
+/* spin - poll until that is found, or it is time to sleep.  Returns true in the first case: a sleep would have
+ * ended, too.  The target of reads and writes learns from that that polling pays, though its own queue stays empty.
  */
-static bool spin(struct obj_wait *wait, struct obj_turns *turns, uint64_t budget_ns, uint64_t end_ns,
-		 obj_wait_ready_fn ready, const void *arg)
+static bool spin(struct obj_wait *wait, struct obj_turns *turns, obj_wait_ready_fn ready, const void *arg)
 {
 	struct obj_prog **progs;
+	enum obj_next next;
+	bool hit = false;
 	unsigned cnt;
-	bool hit;
 
 	if (found(wait, ready, arg))
 		return true;
 	cnt = atomic_load(&wait->feed.cnt);
 	progs = atomic_load(&wait->feed.progs);
 	enter_sleep(progs, cnt);
-	do {
-		if (obj_spin_due(&wait->spin, turns, clock_ns())) {
+	while (!hit && (next = obj_spin_next(&wait->spin, turns, clock_ns())) != OBJ_NEXT_SLEEP) {
+		if (next == OBJ_NEXT_YIELD) {
 			sched_yield();
 			obj_spin_back(&wait->spin, turns, clock_ns());
 		}
 		hit = found(wait, ready, arg);
-	} while (!hit && turns->own_ns < budget_ns && turns->last_ns < end_ns);
+	}
 	leave_sleep(progs, cnt);
 	return hit;
 }
@@ -209,25 +207,21 @@ static int sleep_until(struct seat *seat, uint64_t now, uint64_t deadline_ns, ob
 static int wait_once(struct seat *seat, uint64_t deadline_ns, obj_wait_ready_fn ready, const void *arg)
 {
 	struct obj_wait *wait = seat->wait;
-	uint64_t begin = clock_ns(), budget = 0, end;
-	struct obj_turns turns = { .last_ns = begin };
+	uint64_t now = clock_ns(), limit;
+	struct obj_turns turns;
 	bool hit = false;
 	int ret = 0;
 
-	if (deadline_ns && begin >= deadline_ns)
+	if (deadline_ns && now >= deadline_ns)
 		return -FI_ETIMEDOUT;
 	if (wait->type == FI_WAIT_YIELD)
 		return yield(wait);
-	if (atomic_load(&wait->feed.cnt))
-		budget = obj_spin_budget(&wait->spin);
-	end = begin + budget + TURNS_MAX_NS;
-	if (deadline_ns && deadline_ns < end)
-		end = deadline_ns;
-	if (budget)
-		hit = spin(wait, &turns, budget, end, ready, arg);
+	limit = atomic_load(&wait->feed.cnt) ? obj_spin_wait_ns() : 0;
+	if (obj_spin_begin(&wait->spin, &turns, now, deadline_ns, limit) == OBJ_NEXT_POLL)
+		hit = spin(wait, &turns, ready, arg);
 	if (!hit)
 		ret = sleep_until(seat, clock_ns(), deadline_ns, ready, arg);
-	obj_spin_learn(&wait->spin, budget, hit, hit ? turns.own_ns : clock_ns() - begin);
+	obj_spin_end(&wait->spin, &turns, hit, hit ? 0 : clock_ns(), obj_spin_limit_ns());
 	return ret;
 }
 
