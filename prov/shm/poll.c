@@ -1,6 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
+/*
+ * poll.c - how the poller of the shared-memory link finds what has come, and how it sleeps.
+ *
+ * Rings.  The rings of up to FRONT_MAX active connections are looked at in each poll; of the others, those whose bell
+ * has rung.  With a single connection most polls look at one word, the next slot of its ring (poll_all(), find_sole()),
+ * and reads of a queue look at that word by themselves between two polls (struct obj_still).
+ *
+ * Sockets.  They carry handshakes, wake-ups and the loss of peers.  They are looked at once per tick of the coarse clock
+ * while the rings show all else that comes, and more often while a handshake is in flight.
+ *
+ * Sleeping.  arm() says in the segments of all active connections that the poller sleeps, makes a barrier, and looks
+ * once more: a sender either sees that, and wakes it by a byte on its socket, or its packet is found by that look.
+ * Connections without a packet since the last sleep become inactive.  wake() takes it back.
+ *
+ * Shared processors.  Two things that are measured change what a poll does where more threads than processors want to
+ * run: polls that are far apart (measure()) make all connections ring, and short times awake (just_woken()) leave the
+ * barriers to the senders.
+ */
 #include "poll.h"
 
 #include <linux/membarrier.h>

@@ -1,6 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
+/*
+ * poll.c - what a poll of the stream link does, in this order.
+ *
+ * 1. Send what is staged.
+ * 2. Rarely: fire timers, offer again what the engine had no memory for, make attempts that have waited.
+ * 3. Find input.  There are two ways: read a socket, which costs a system call whether it has anything or not, or
+ *    ask the set of descriptors for those that have.  poll.h says which one is used when; the numbers are below.
+ * 4. Send what the upcalls have staged, report what has failed, free what was closed.
+ *
+ * arm() comes before a sleep: all sockets are put back into the set.
+ */
+#include "poll.h"
+
 #include <fcntl.h>
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
