@@ -15,7 +15,7 @@
 #include "base/list.h"
 #include "base/lock.h"
 #include "obj/ref.h"
-#include "obj/wait.h"
+#include "obj/waitset.h"
 
 struct obj_domain;
 
@@ -45,6 +45,7 @@ struct obj_cntr {
 	struct lock lock;		/* guards @thresholds */
 	struct list thresholds;
 	struct obj_wait wait;
+	struct obj_ref set_ref;		/* FI_WAIT_SET: to the set */
 	_Atomic uint64_t seen;		/* what the program knows: value last read, */
 	_Atomic uint64_t seen_err;	/* and error value */
 	uint64_t op_flags;		/* FI_SETOPSFLAG; kept and returned, without effect */

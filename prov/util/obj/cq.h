@@ -25,7 +25,7 @@
 #include "base/lock.h"
 #include "hmem/mem.h"
 #include "obj/ref.h"
-#include "obj/wait.h"
+#include "obj/waitset.h"
 
 struct obj_domain;
 
@@ -66,6 +66,7 @@ struct obj_cq {
 	uintptr_t sink_thread;		/* lock_thread() of its thread; both are read without a lock */
 	struct obj_wait wait;
 	/* up to wait.feed.single lies what a completion needs, in three lines */
+	struct obj_ref set_ref;		/* FI_WAIT_SET: to the set */
 	size_t sink_asked;		/* entries that such a fi_cq_read() asked for, less what an error has closed */
 	char *sink;			/* where they go */
 	fi_addr_t *sink_src;		/* the same for fi_cq_readfrom(), else NULL */

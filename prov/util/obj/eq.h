@@ -16,7 +16,7 @@
 #include "base/list.h"
 #include "base/lock.h"
 #include "obj/ref.h"
-#include "obj/wait.h"
+#include "obj/waitset.h"
 
 struct obj_fabric;
 
@@ -38,6 +38,7 @@ struct obj_eq {
 	struct list spares;		/* for events when there is no memory, which many errors are about */
 	void *spare_mem;
 	struct obj_wait wait;
+	struct obj_ref set_ref;		/* FI_WAIT_SET: to the set */
 	struct obj_fabric *fabric;
 	struct obj_ref fabric_ref;
 	struct obj_refs refs;		/* endpoints, passive endpoints, avs, domains, poll sets */

@@ -10,7 +10,7 @@
 #include "obj/domain.h"
 #include "obj/eq.h"
 #include "obj/ops.h"
-#include "obj/wait.h"
+#include "obj/waitset.h"
 
 int obj_fabric_prog(struct obj_fabric *fabric, struct obj_prog **prog_p)
 {

@@ -47,11 +47,9 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/obj/poll.h \
 	prov/util/obj/ref.c \
 	prov/util/obj/ref.h \
-	prov/util/obj/event/sleep.c \
 	prov/util/obj/endpoint/stx.c \
-	prov/util/obj/event/wait.c \
-	prov/util/obj/wait.h \
-	prov/util/obj/event/waitset.c
+	prov/util/obj/event/waitset.c \
+	prov/util/obj/waitset.h
 
 noinst_HEADERS += prov/util/obj/test/av_make.h prov/util/obj/test/calls.h prov/util/obj/test/log_catch.h
 EXTRA_DIST += prov/util/obj/README.md

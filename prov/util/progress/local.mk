@@ -9,8 +9,11 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/progress/policy.c \
 	prov/util/progress/policy.h \
 	prov/util/progress/poller.c \
+	prov/util/progress/sleep.c \
 	prov/util/progress/thread.c \
 	prov/util/progress/thread.h \
+	prov/util/progress/wait.c \
+	prov/util/progress/wait.h \
 	prov/util/progress/wake.h \
 	prov/util/progress/waker.c
 

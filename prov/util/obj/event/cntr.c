@@ -265,7 +265,7 @@ static int cntr_close(struct fid *fid)
 	ret = obj_refs_busy(&cntr->refs, fid, cntr->domain->prov, FI_LOG_CNTR);
 	if (ret)
 		return ret;
-	obj_wait_fini(&cntr->wait);
+	obj_wait_close(&cntr->wait, &cntr->set_ref);
 	obj_ref_put(&cntr->domain_ref);
 	lock_destroy(&cntr->lock);
 	obj_refs_fini(&cntr->refs);
@@ -332,7 +332,7 @@ static int init_cntr(struct obj_cntr *cntr, struct obj_domain *domain,
 	ret = lock_init(&cntr->lock, LOCK_MUTEX);
 	if (ret)
 		return ret;
-	ret = obj_wait_init(&cntr->wait, attr->wait_obj, attr->wait_set, &cntr->fid.fid,
+	ret = obj_wait_open(&cntr->wait, attr->wait_obj, attr->wait_set, &cntr->set_ref, &cntr->fid.fid,
 			    cntr_ready);
 	if (ret) {
 		lock_destroy(&cntr->lock);

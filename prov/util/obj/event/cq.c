@@ -583,7 +583,7 @@ static int cq_close(struct fid *fid)
 	ret = obj_refs_busy(&cq->refs, fid, cq->domain->prov, FI_LOG_CQ);
 	if (ret)
 		return ret;
-	obj_wait_fini(&cq->wait);
+	obj_wait_close(&cq->wait, &cq->set_ref);
 	obj_ref_put(&cq->domain_ref);
 	cq_free(cq);
 	return 0;
@@ -729,14 +729,14 @@ int obj_cq_open(struct fid_domain *domain_fid, struct fi_cq_attr *attr,
 	ret = make_cq(domain, attr, &cq);
 	if (ret)
 		return ret;
-	ret = obj_wait_init(&cq->wait, attr->wait_obj, attr->wait_set, &cq->fid.fid, cq_ready);
+	ret = obj_wait_open(&cq->wait, attr->wait_obj, attr->wait_set, &cq->set_ref, &cq->fid.fid, cq_ready);
 	if (ret) {
 		cq_free(cq);
 		return ret;
 	}
 	if (attr->flags & FI_PEER) {
 		if (!peer || !peer->cq) {
-			obj_wait_fini(&cq->wait);
+			obj_wait_close(&cq->wait, &cq->set_ref);
 			cq_free(cq);
 			return -FI_EINVAL;
 		}

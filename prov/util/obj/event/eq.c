@@ -356,7 +356,7 @@ static int eq_close(struct fid *fid)
 	ret = obj_refs_busy(&eq->refs, fid, eq->fabric->prov, FI_LOG_EQ);
 	if (ret)
 		return ret;
-	obj_wait_fini(&eq->wait);
+	obj_wait_close(&eq->wait, &eq->set_ref);
 	while ((pos = list_pop(&eq->events)))
 		event_free(eq, container_of(pos, struct obj_eq_event, node));
 	event_free(eq, eq->shown);
@@ -429,7 +429,7 @@ int obj_eq_open(struct fid_fabric *fabric_fid, struct fi_eq_attr *attr,
 	ret = spares_init(eq);
 	if (ret)
 		goto err_spares;
-	ret = obj_wait_init(&eq->wait, attr->wait_obj, attr->wait_set, &eq->fid.fid, eq_ready);
+	ret = obj_wait_open(&eq->wait, attr->wait_obj, attr->wait_set, &eq->set_ref, &eq->fid.fid, eq_ready);
 	if (ret)
 		goto err_wait;
 	obj_refs_init(&eq->refs);

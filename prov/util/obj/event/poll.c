@@ -11,7 +11,7 @@
 #include "obj/domain.h"
 #include "obj/eq.h"
 #include "obj/ops.h"
-#include "obj/wait.h"
+#include "obj/waitset.h"
 
 struct member {
 	struct list node;		/* on poll->members */

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "obj/wait.h"
+#include "obj/waitset.h"
 
 static struct fake f;
 static struct fid_cq *cq;

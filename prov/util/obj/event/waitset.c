@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-
-#include "obj/wait.h"
+#include "obj/waitset.h"
 
 #include <errno.h>
 #include <rdma/fi_errno.h>
@@ -11,7 +10,11 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "obj/cntr.h"
+#include "obj/cq.h"
+#include "obj/eq.h"
 #include "obj/fabric.h"
+#include "obj/log.h"
 #include "obj/ops.h"
 #include "progress/fdset.h"
 
@@ -37,7 +40,7 @@ static void remove_member(struct obj_waitset *set, int fd)
 /* The member's fd goes into the set's before the member is listed: a thread that finds it listed can
  * sleep on it.
  */
-int obj_waitset_join(struct obj_waitset *set, struct obj_wait *wait, const struct fid *owner)
+static int join(struct obj_waitset *set, struct obj_wait *wait, struct obj_ref *ref, const struct fid *owner)
 {
 	int fd = obj_wait_fd(wait, OBJ_WAKE_OUT), ret;
 
@@ -46,8 +49,8 @@ int obj_waitset_join(struct obj_waitset *set, struct obj_wait *wait, const struc
 	ret = add_member(set, fd);
 	if (ret)
 		return ret;
-	wait->set = set;
-	obj_ref_get(&set->refs, &wait->set_ref, owner);
+	wait->set = &set->base;
+	obj_ref_get(&set->refs, ref, owner);
 	pthread_mutex_lock(&set->lock);
 	list_add_tail(&wait->set_node, &set->members);
 	pthread_mutex_unlock(&set->lock);
@@ -55,24 +58,59 @@ int obj_waitset_join(struct obj_waitset *set, struct obj_wait *wait, const struc
 }
 
 /* Off the list first, so that check_members() does not arm what is about to go. */
-void obj_waitset_leave(struct obj_wait *wait)
+static void leave(struct obj_wait *wait, struct obj_ref *ref)
 {
-	struct obj_waitset *set = wait->set;
+	struct obj_waitset *set = container_of(wait->set, struct obj_waitset, base);
 
 	pthread_mutex_lock(&set->lock);
 	list_del(&wait->set_node);
 	pthread_mutex_unlock(&set->lock);
 	remove_member(set, wait->fds[OBJ_WAKE_OUT].set_fd);
 	wait->set = NULL;
-	obj_ref_put(&wait->set_ref);
+	obj_ref_put(ref);
 }
 
-/* No wake-up is left out because no thread has armed the set: that shows in its members. */
-void obj_waitset_wake(struct obj_waitset *set)
+int obj_wait_open(struct obj_wait *wait, enum fi_wait_obj type, struct fid_wait *set, struct obj_ref *ref,
+		  const struct fid *owner, obj_wait_ready_fn ready)
 {
-	obj_waker_signal(&set->waker, true);
-	if (set->type == FI_WAIT_MUTEX_COND)
-		obj_wait_cond_wake(&set->mutex, &set->cond, &set->passed);
+	int ret = type == FI_WAIT_SET && !set ? -FI_EINVAL : obj_wait_init(wait, type, ready);
+
+	if (!ret && type == FI_WAIT_SET) {
+		ret = join(obj_waitset_of(set), wait, ref, owner);
+		if (ret)
+			obj_wait_fini(wait);
+	}
+	return ret;
+}
+
+void obj_wait_close(struct obj_wait *wait, struct obj_ref *ref)
+{
+	if (wait->set)
+		leave(wait, ref);
+	obj_wait_fini(wait);
+}
+
+int obj_wait_cannot(const struct obj_wait *wait, const struct fi_provider *prov,
+		    enum fi_log_subsys subsys, const char *call)
+{
+	OBJ_WARN(prov, subsys, "%s: cannot block, since the queue was opened with %s\n", call,
+		 wait->type == FI_WAIT_SET ? "FI_WAIT_SET: call fi_wait() on its wait set" :
+		 "FI_WAIT_NONE: open it with wait_obj FI_WAIT_UNSPEC or FI_WAIT_FD, or poll it");
+	return -FI_ENOSYS;
+}
+
+struct obj_wait *obj_wait_of(struct fid *fid)
+{
+	switch (fid->fclass) {
+	case FI_CLASS_CQ:
+		return &container_of(fid, struct obj_cq, fid.fid)->wait;
+	case FI_CLASS_CNTR:
+		return &container_of(fid, struct obj_cntr, fid.fid)->wait;
+	case FI_CLASS_EQ:
+		return &container_of(fid, struct obj_eq, fid.fid)->wait;
+	default:
+		return NULL;
+	}
 }
 
 /* Returns 1 if a member has something or, with @arm, a group wants to be polled; 0 if not; else an error. */
@@ -135,7 +173,7 @@ static int sleep_once(struct obj_waitset *set, uint64_t deadline)
 	unsigned round;
 	uint64_t now;
 
-	ret = obj_waker_enter(&set->waker, &round);
+	ret = obj_waker_enter(&set->base.waker, &round);
 	if (ret < 0)
 		return ret;
 	ret = check_members(set, true);
@@ -148,7 +186,7 @@ static int sleep_once(struct obj_waitset *set, uint64_t deadline)
 		else if (!ret && ms)
 			ret = sleep_for(fd, ms);
 	}
-	return obj_waker_leave(&set->waker, round) && (!ret || ret == -FI_ETIMEDOUT) ? 1 : ret;
+	return obj_waker_leave(&set->base.waker, round) && (!ret || ret == -FI_ETIMEDOUT) ? 1 : ret;
 }
 
 /* yield_once - the same for a set whose threads do not sleep. */
@@ -185,17 +223,17 @@ static int set_try(struct obj_waitset *set)
 
 	ret = check_members(set, false);
 	if (!ret && !yields) {
-		round = obj_waker_show(&set->waker);
+		round = obj_waker_show(&set->base.waker);
 		ret = check_members(set, true);
 		if (ret > 0)
-			obj_waitset_wake(set);
+			obj_wait_set_wake(&set->base);
 	}
 	if (ret)
 		return ret < 0 ? ret : -FI_EAGAIN;
 	if (!yields)
 		fdset_settle(set->set_fd[OBJ_WAKE_OUT]);
-	atomic_store(&set->passed, lock_thread());
-	return !yields && obj_waker_woken(&set->waker, round) ? -FI_EAGAIN : 0;
+	atomic_store(&set->base.pair.passed, lock_thread());
+	return !yields && obj_waker_woken(&set->base.waker, round) ? -FI_EAGAIN : 0;
 }
 
 static int set_control(struct fid *fid, int cmd, void *arg)
@@ -206,7 +244,7 @@ static int set_control(struct fid *fid, int cmd, void *arg)
 		return -FI_EINVAL;
 	switch (cmd) {
 	case FI_GETWAIT:
-		return obj_wait_get(set->type, set->set_fd[OBJ_WAKE_OUT], &set->mutex, &set->cond, arg);
+		return set->base.kind->get(set->set_fd[OBJ_WAKE_OUT], &set->base.pair, arg);
 	case FI_GETWAITOBJ:
 		*(enum fi_wait_obj *) arg = set->type;
 		return 0;
@@ -221,7 +259,7 @@ static void close_fds(struct obj_waitset *set)
 
 	for (side = 0; side < OBJ_WAKE_SIDES; side++)
 		fdset_close(set->set_fd[side]);
-	obj_waker_fini(&set->waker);
+	obj_waker_fini(&set->base.waker);
 }
 
 static int set_close(struct fid *fid)
@@ -235,8 +273,7 @@ static int set_close(struct fid *fid)
 	if (ret)
 		return ret;
 	close_fds(set);
-	pthread_cond_destroy(&set->cond);
-	pthread_mutex_destroy(&set->mutex);
+	obj_wait_pair_fini(&set->base.pair);
 	pthread_mutex_destroy(&set->lock);
 	obj_refs_fini(&set->refs);
 	obj_ref_put(&set->fabric_ref);
@@ -259,11 +296,11 @@ static int open_fds(struct obj_waitset *set)
 {
 	int side, fd, ret = 0;
 
-	obj_waker_init(&set->waker, &set->wake);
+	obj_waker_init(&set->base.waker, &set->base.wake);
 	for (side = 0; side < OBJ_WAKE_SIDES; side++)
 		set->set_fd[side] = -1;
 	for (side = 0; side < OBJ_WAKE_SIDES && set->type != FI_WAIT_YIELD && !ret; side++) {
-		fd = obj_waker_fd(&set->waker, side);
+		fd = obj_waker_fd(&set->base.waker, side);
 		if (fd < 0) {
 			ret = fd;
 			break;
@@ -282,11 +319,11 @@ int obj_waitset_open(struct fid_fabric *fabric_fid, struct fi_wait_attr *attr,
 {
 	struct obj_fabric *fabric = obj_fabric_of(fabric_fid);
 	enum fi_wait_obj type = attr ? attr->wait_obj : FI_WAIT_UNSPEC;
+	const struct obj_wait_kind *kind = obj_wait_kind_of(type, true);
 	struct obj_waitset *set;
 	int ret;
 
-	if ((attr && attr->flags) || type == FI_WAIT_NONE || type == FI_WAIT_SET ||
-	    type > FI_WAIT_POLLFD) {
+	if ((attr && attr->flags) || !kind) {
 		FI_WARN(fabric->prov, FI_LOG_FABRIC,
 			"a wait set needs flags 0 and a wait object of type FD, POLLFD, "
 			"MUTEX_COND, YIELD or UNSPEC\n");
@@ -296,6 +333,7 @@ int obj_waitset_open(struct fid_fabric *fabric_fid, struct fi_wait_attr *attr,
 	if (!set)
 		return -FI_ENOMEM;
 	set->type = type;
+	set->base.kind = kind;
 	ret = open_fds(set);
 	if (ret) {
 		free(set);
@@ -306,7 +344,7 @@ int obj_waitset_open(struct fid_fabric *fabric_fid, struct fi_wait_attr *attr,
 	set->fabric = fabric;
 	list_init(&set->members);
 	pthread_mutex_init(&set->lock, NULL);
-	obj_wait_cond_init(&set->mutex, &set->cond);
+	obj_wait_pair_init(&set->base.pair);
 	obj_refs_init(&set->refs);
 	obj_ref_get(&fabric->refs, &set->fabric_ref, &set->fid.fid);
 	*set_p = &set->fid;
@@ -323,7 +361,7 @@ static int try_one(struct fid *fid)
 	wait = obj_wait_of(fid);
 	if (!wait)
 		return -FI_EINVAL;
-	return wait->set ? set_try(wait->set) : obj_wait_try(wait);
+	return wait->set ? set_try(container_of(wait->set, struct obj_waitset, base)) : obj_wait_try(wait);
 }
 
 /* fi_trywait(3): after 0 the program may sleep on the fds by itself, so all are armed; what was armed

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-#include "obj/wait.h"
+#include "progress/wait.h"
 
 #include <errno.h>
 #include <rdma/fi_errno.h>
@@ -11,10 +11,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "obj/cntr.h"
-#include "obj/cq.h"
-#include "obj/eq.h"
-#include "obj/log.h"
 #include "progress/fdset.h"
 
 /* How often a waker tries to get the mutex of a FI_WAIT_MUTEX_COND object. */
@@ -23,79 +19,162 @@
 #define MUTEX_TRIES_PASSED 10000
 
 /* The program may hold the mutex while it calls us, hence recursive. */
-void obj_wait_cond_init(pthread_mutex_t *mutex, pthread_cond_t *cond)
+void obj_wait_pair_init(struct obj_wait_pair *pair)
 {
 	pthread_mutexattr_t attr;
 
 	pthread_mutexattr_init(&attr);
 	pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
-	pthread_mutex_init(mutex, &attr);
+	pthread_mutex_init(&pair->mutex, &attr);
 	pthread_mutexattr_destroy(&attr);
-	pthread_cond_init(cond, NULL);
+	pthread_cond_init(&pair->cond, NULL);
+	atomic_init(&pair->passed, 0);
 }
 
-/* A waiter that has passed fi_trywait() and is about to enter pthread_cond_wait() holds the mutex and lets go of
- * it at once, when it runs: it is waited for until a thread that can run has run, which is counted in sleeps of
+void obj_wait_pair_fini(struct obj_wait_pair *pair)
+{
+	pthread_cond_destroy(&pair->cond);
+	pthread_mutex_destroy(&pair->mutex);
+}
+
+/* wake_pair - a waiter that has passed fi_trywait() and is about to enter pthread_cond_wait() holds the mutex and lets
+ * go of it at once, when it runs: it is waited for until a thread that can run has run, which is counted in sleeps of
  * this one, not by a clock.  One that holds the mutex and is inside a call of ours may wait for a lock that our
  * caller has: it says so (obj_wait_called()), and fi_trywait() sees at its end that there was a signal, so giving
  * up after a moment loses nothing.
  */
-void obj_wait_cond_wake(pthread_mutex_t *mutex, pthread_cond_t *cond, _Atomic uintptr_t *passed)
+static void wake_pair(struct obj_wait_pair *pair)
 {
 	const struct timespec nap = { .tv_nsec = MUTEX_NAP_NS };
 	unsigned tries = 0;
 	bool got;
 
-	while (!(got = !pthread_mutex_trylock(mutex)) &&
-	       ++tries < (atomic_load(passed) ? MUTEX_TRIES_PASSED : MUTEX_TRIES))
+	while (!(got = !pthread_mutex_trylock(&pair->mutex)) &&
+	       ++tries < (atomic_load(&pair->passed) ? MUTEX_TRIES_PASSED : MUTEX_TRIES))
 		nanosleep(&nap, NULL);
-	atomic_store(passed, 0);
-	pthread_cond_broadcast(cond);
+	atomic_store(&pair->passed, 0);
+	pthread_cond_broadcast(&pair->cond);
 	if (got)
-		pthread_mutex_unlock(mutex);
+		pthread_mutex_unlock(&pair->mutex);
 }
 
 void obj_wait_unpass(struct obj_wait *wait)
 {
-	_Atomic uintptr_t *passed = wait->set ? &wait->set->passed : &wait->passed;
+	_Atomic uintptr_t *passed = wait->set ? &wait->set->pair.passed : &wait->pair.passed;
 
 	if (atomic_load_explicit(passed, memory_order_relaxed) == lock_thread())
 		atomic_store(passed, 0);
 }
 
-static bool has_fd(enum fi_wait_obj type)
+/* ---- kinds ------------------------------------------------------------------------------ */
+
+static int get_none(int fd, struct obj_wait_pair *pair, void *arg)
 {
-	return type != FI_WAIT_NONE && type != FI_WAIT_YIELD;
+	return -FI_ENODATA;
 }
 
-int obj_wait_init(struct obj_wait *wait, enum fi_wait_obj type, struct fid_wait *set,
-		  const struct fid *owner, obj_wait_ready_fn ready)
+static int get_fd(int fd, struct obj_wait_pair *pair, void *arg)
 {
-	int side, ret;
+	*(int *) arg = fd;
+	return 0;
+}
 
-	if (type > FI_WAIT_POLLFD || (type == FI_WAIT_SET && !set))
-		return -FI_EINVAL;
+static int get_pair(int fd, struct obj_wait_pair *pair, void *arg)
+{
+	struct fi_mutex_cond *out = arg;
+
+	out->mutex = &pair->mutex;
+	out->cond = &pair->cond;
+	return 0;
+}
+
+/* One fd that never changes, so its index does not either. */
+static int get_pollfd(int fd, struct obj_wait_pair *pair, void *arg)
+{
+	struct fi_wait_pollfd *list = arg;
+	size_t room = list->nfds;
+
+	list->change_index = 1;
+	list->nfds = 1;
+	if (room < 1)
+		return -FI_ETOOSMALL;
+	list->fd[0] = (struct pollfd) { .fd = fd, .events = POLLIN };
+	return 0;
+}
+
+static int try_none(struct obj_wait *wait)
+{
+	return -FI_EINVAL;
+}
+
+static int try_yield(struct obj_wait *wait)
+{
+	return 0;
+}
+
+static int try_fd(struct obj_wait *wait);
+
+static void wake_none(struct obj_wait *wait)
+{
+}
+
+static void wake_cond(struct obj_wait *wait)
+{
+	wake_pair(&wait->pair);
+}
+
+/* No wake-up is left out because no thread has armed the set: that shows in its members. */
+void obj_wait_set_wake(struct obj_wait_set *set)
+{
+	obj_waker_signal(&set->waker, true);
+	if (set->kind->wake == wake_cond)
+		wake_pair(&set->pair);
+}
+
+static void wake_set(struct obj_wait *wait)
+{
+	if (wait->set)
+		obj_wait_set_wake(wait->set);
+}
+
+static const struct obj_wait_kind kinds[] = {
+	[FI_WAIT_NONE] = { get_none, try_none, wake_none, .blocks = false },
+	[FI_WAIT_UNSPEC] = { get_fd, try_fd, wake_none, .blocks = true, .has_fd = true, .of_sets = true },
+	[FI_WAIT_SET] = { get_none, try_fd, wake_set, .blocks = false, .has_fd = true },
+	[FI_WAIT_FD] = { get_fd, try_fd, wake_none, .blocks = true, .has_fd = true, .of_sets = true },
+	[FI_WAIT_MUTEX_COND] = { get_pair, try_fd, wake_cond, .blocks = true, .has_fd = true, .of_sets = true },
+	[FI_WAIT_YIELD] = { get_none, try_yield, wake_none, .blocks = true, .of_sets = true },
+	[FI_WAIT_POLLFD] = { get_pollfd, try_fd, wake_none, .blocks = true, .has_fd = true, .of_sets = true },
+};
+
+const struct obj_wait_kind *obj_wait_kind_of(enum fi_wait_obj type, bool set)
+{
+	if ((size_t) type >= sizeof(kinds) / sizeof(*kinds) || (set && !kinds[type].of_sets))
+		return NULL;
+	return &kinds[type];
+}
+
+/* ---- one object ------------------------------------------------------------------------- */
+
+int obj_wait_init(struct obj_wait *wait, enum fi_wait_obj type, obj_wait_ready_fn ready)
+{
+	int side;
+
 	wait->type = type;
+	wait->kind = obj_wait_kind_of(type, false);
+	if (!wait->kind)
+		return -FI_EINVAL;
 	memset(&wait->wake, 0, sizeof(wait->wake));
-	atomic_init(&wait->passed, 0);
 	for (side = 0; side < OBJ_WAKE_SIDES; side++)
 		wait->fds[side] = (struct obj_wait_fds) { .set_fd = -1 };
 	wait->set = NULL;
-	wait->set_ref.refs = NULL;
 	wait->ready = ready;
 	list_init(&wait->set_node);
 	obj_waker_init(&wait->waker, &wait->wake);
 	pthread_mutex_init(&wait->fd_lock, NULL);
-	obj_wait_cond_init(&wait->mutex, &wait->cond);
+	obj_wait_pair_init(&wait->pair);
 	obj_spin_init(&wait->spin);
 	obj_feed_init(&wait->feed);
-	if (type == FI_WAIT_SET) {
-		ret = obj_waitset_join(obj_waitset_of(set), wait, owner);
-		if (ret) {
-			obj_wait_fini(wait);
-			return ret;
-		}
-	}
 	return 0;
 }
 
@@ -103,11 +182,8 @@ void obj_wait_fini(struct obj_wait *wait)
 {
 	int side;
 
-	if (wait->set)
-		obj_waitset_leave(wait);
 	obj_feed_fini(&wait->feed);
-	pthread_cond_destroy(&wait->cond);
-	pthread_mutex_destroy(&wait->mutex);
+	obj_wait_pair_fini(&wait->pair);
 	pthread_mutex_destroy(&wait->fd_lock);
 	obj_waker_fini(&wait->waker);
 	for (side = 0; side < OBJ_WAKE_SIDES; side++) {
@@ -116,24 +192,16 @@ void obj_wait_fini(struct obj_wait *wait)
 	}
 }
 
-static void wake_others(struct obj_wait *wait)
-{
-	if (wait->type == FI_WAIT_MUTEX_COND)
-		obj_wait_cond_wake(&wait->mutex, &wait->cond, &wait->passed);
-	else if (wait->set)
-		obj_waitset_wake(wait->set);
-}
-
 void obj_wait_wake(struct obj_wait *wait)
 {
 	if (obj_waker_signal(&wait->waker, false))
-		wake_others(wait);
+		wait->kind->wake(wait);
 }
 
 void obj_wait_force(struct obj_wait *wait)
 {
 	obj_waker_signal(&wait->waker, true);
-	wake_others(wait);
+	wait->kind->wake(wait);
 }
 
 /* open_set - with the eventfd of @side in it, unless a set is signalled instead. */
@@ -198,15 +266,6 @@ int obj_wait_fd(struct obj_wait *wait, enum obj_wake_side side)
 	return ret;
 }
 
-int obj_wait_cannot(const struct obj_wait *wait, const struct fi_provider *prov,
-		    enum fi_log_subsys subsys, const char *call)
-{
-	OBJ_WARN(prov, subsys, "%s: cannot block, since the queue was opened with %s\n", call,
-		 wait->type == FI_WAIT_SET ? "FI_WAIT_SET: call fi_wait() on its wait set" :
-		 "FI_WAIT_NONE: open it with wait_obj FI_WAIT_UNSPEC or FI_WAIT_FD, or poll it");
-	return -FI_ENOSYS;
-}
-
 int obj_wait_feed(struct obj_wait *wait, struct obj_prog *prog)
 {
 	int ret = obj_feed_add(&wait->feed, prog);
@@ -242,23 +301,11 @@ static void pass(struct obj_wait *wait)
 		obj_prog_set_state(progs[i], OBJ_PROG_SHOWN, OBJ_PROG_WAITING);
 }
 
-/* What is there already takes no wake-up from other threads: the descriptor is left as it is.  What came while
- * it was cleared gives them their wake-up back.
- */
-int obj_wait_try(struct obj_wait *wait)
+static int try_fd(struct obj_wait *wait)
 {
+	int fd = obj_wait_fd(wait, OBJ_WAKE_OUT);
 	unsigned round;
-	int fd;
 
-	if (wait->type == FI_WAIT_NONE)
-		return -FI_EINVAL;
-	obj_wait_called(wait);
-	obj_feed_poll(&wait->feed);
-	if (wait->ready(wait, NULL))
-		return -FI_EAGAIN;
-	if (wait->type == FI_WAIT_YIELD)
-		return 0;
-	fd = obj_wait_fd(wait, OBJ_WAKE_OUT);
 	if (fd < 0)
 		return fd;
 	round = obj_waker_show(&wait->waker);
@@ -270,41 +317,21 @@ int obj_wait_try(struct obj_wait *wait)
 		return -FI_EAGAIN;
 	pass(wait);
 	fdset_settle(fd);
-	atomic_store(&wait->passed, lock_thread());
-	/* The signal may have given up waiting for this thread: see obj_wait_cond_wake(). */
+	atomic_store(&wait->pair.passed, lock_thread());
+	/* The signal may have given up waiting for this thread: see wake_pair(). */
 	return obj_waker_woken(&wait->waker, round) ? -FI_EAGAIN : 0;
 }
 
-int obj_wait_get(enum fi_wait_obj type, int fd, pthread_mutex_t *mutex, pthread_cond_t *cond,
-		 void *arg)
+/* What is there already takes no wake-up from other threads: the descriptor is left as it is.  What came while
+ * it was cleared gives them their wake-up back.
+ */
+int obj_wait_try(struct obj_wait *wait)
 {
-	struct fi_mutex_cond *pair = arg;
-	struct fi_wait_pollfd *list = arg;
-	size_t room;
-
-	switch (type) {
-	case FI_WAIT_FD:
-	case FI_WAIT_UNSPEC:
-		*(int *) arg = fd;
-		return 0;
-	case FI_WAIT_MUTEX_COND:
-		pair->mutex = mutex;
-		pair->cond = cond;
-		return 0;
-	case FI_WAIT_POLLFD:
-		/* One fd that never changes, so its index does not either. */
-		room = list->nfds;
-		list->change_index = 1;
-		list->nfds = 1;
-		if (room < 1)
-			return -FI_ETOOSMALL;
-		list->fd[0].fd = fd;
-		list->fd[0].events = POLLIN;
-		list->fd[0].revents = 0;
-		return 0;
-	default:
-		return -FI_ENODATA;
-	}
+	obj_wait_called(wait);
+	obj_feed_poll(&wait->feed);
+	if (wait->type != FI_WAIT_NONE && wait->ready(wait, NULL))
+		return -FI_EAGAIN;
+	return wait->kind->try(wait);
 }
 
 int obj_wait_control(struct obj_wait *wait, int cmd, void *arg)
@@ -315,12 +342,12 @@ int obj_wait_control(struct obj_wait *wait, int cmd, void *arg)
 	case FI_GETWAIT:
 		if (!arg)
 			return -FI_EINVAL;
-		if (has_fd(wait->type)) {
+		if (wait->kind->has_fd) {
 			fd = obj_wait_fd(wait, OBJ_WAKE_OUT);
 			if (fd < 0)
 				return fd;
 		}
-		return obj_wait_get(wait->type, fd, &wait->mutex, &wait->cond, arg);
+		return wait->kind->get(fd, &wait->pair, arg);
 	case FI_GETWAITOBJ:
 		if (!arg)
 			return -FI_EINVAL;
@@ -328,19 +355,5 @@ int obj_wait_control(struct obj_wait *wait, int cmd, void *arg)
 		return 0;
 	default:
 		return -FI_ENOSYS;
-	}
-}
-
-struct obj_wait *obj_wait_of(struct fid *fid)
-{
-	switch (fid->fclass) {
-	case FI_CLASS_CQ:
-		return &container_of(fid, struct obj_cq, fid.fid)->wait;
-	case FI_CLASS_CNTR:
-		return &container_of(fid, struct obj_cntr, fid.fid)->wait;
-	case FI_CLASS_EQ:
-		return &container_of(fid, struct obj_eq, fid.fid)->wait;
-	default:
-		return NULL;
 	}
 }

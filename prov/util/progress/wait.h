@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * wait.h - blocking on queues and counters: wait objects, wait sets, trywait.
+ * wait.h - blocking on queues and counters: wait objects.
  *
  * A struct obj_wait is part of each cq, cntr and eq.  A producer calls
  * obj_wait_signal(), which is one load unless a waiter has armed the object.
@@ -16,8 +16,8 @@
  * once more; a producer stores first, then looks at armed.  Both sides do it
  * under the owner's lock, or with sequentially consistent atomics (counters).
  */
-#ifndef OBJ_WAIT_H
-#define OBJ_WAIT_H
+#ifndef PROGRESS_WAIT_H
+#define PROGRESS_WAIT_H
 
 #include <poll.h>
 #include <pthread.h>
@@ -25,19 +25,48 @@
 #include <stdint.h>
 #include <rdma/fi_domain.h>
 #include <rdma/fi_eq.h>
-#include <rdma/providers/fi_log.h>
 
 #include "base/list.h"
 #include "progress/group.h"
-#include "obj/ref.h"
+#include "progress/policy.h"
 #include "progress/wake.h"
 
-struct obj_fabric;
 struct obj_wait;
-struct obj_waitset;
 
 /* Is there something for @wait's owner to return?  Takes the owner's lock. */
 typedef bool (*obj_wait_ready_fn)(struct obj_wait *wait, const void *arg);
+
+/* What FI_WAIT_MUTEX_COND gives to programs. */
+struct obj_wait_pair {
+	pthread_mutex_t mutex;
+	pthread_cond_t cond;
+	_Atomic uintptr_t passed;	/* lock_thread() of the last that passed fi_trywait() and has made no call since, */
+					/* without a signal since; or 0 */
+};
+
+/* One kind of wait object; see the table in wait.c. */
+struct obj_wait_kind {
+	/* get - FI_GETWAIT: fill @arg.  @fd: the descriptor that shows work; -1 */
+	int (*get)(int fd, struct obj_wait_pair *pair, void *arg);
+
+	/* try - fi_trywait(), when nothing is there: have what get() gives show what comes from now on. */
+	int (*try)(struct obj_wait *wait);
+
+	/* wake - threads that no descriptor of the object wakes.  May be called with locks held. */
+	void (*wake)(struct obj_wait *wait);
+
+	bool blocks;			/* blocking reads may be used */
+	bool has_fd;
+	bool of_sets;			/* wait sets may be of this kind */
+};
+
+/* What threads that wait for members of a wait set have in common. */
+struct obj_wait_set {
+	const struct obj_wait_kind *kind;
+	struct obj_wake wake;		/* who sleeps, under waker.lock */
+	struct obj_waker waker;		/* what signals of members wake; no descriptors with FI_WAIT_YIELD */
+	struct obj_wait_pair pair;
+};
 
 /* What the threads of one side sleep on. */
 struct obj_wait_fds {
@@ -53,24 +82,19 @@ struct obj_wait {
 	struct obj_waker waker;		/* a member of a set has no descriptors: the set is signalled */
 	pthread_mutex_t fd_lock;	/* guards @fds; taken before any prog->lock */
 	struct obj_wait_fds fds[OBJ_WAKE_SIDES];
-	_Atomic uintptr_t passed;	/* FI_WAIT_MUTEX_COND: lock_thread() of the last that passed fi_trywait() ... */
-					/* ... and has made no call since, without a signal since; or 0 */
-	pthread_mutex_t mutex;		/* the same: what programs get */
-	pthread_cond_t cond;
-	struct obj_waitset *set;	/* FI_WAIT_SET: the set that is signalled */
-	struct list set_node;		/* on set->members */
-	struct obj_ref set_ref;
+	const struct obj_wait_kind *kind;
+	struct obj_wait_pair pair;
+	struct obj_wait_set *set;	/* FI_WAIT_SET: the set that is signalled */
+	struct list set_node;		/* of the members of the set */
 	struct obj_spin spin;		/* how long to poll before sleeping */
 	obj_wait_ready_fn ready;	/* of the owner, for trywait and wait sets */
 };
 
-/* obj_wait_init - prepare @wait for @owner.
- *
- * @set: for FI_WAIT_SET
- * Errors: -FI_EINVAL unknown type or no set, -FI_ENOMEM, -FI_EMFILE.
- */
-int obj_wait_init(struct obj_wait *wait, enum fi_wait_obj type, struct fid_wait *set,
-		  const struct fid *owner, obj_wait_ready_fn ready);
+/* obj_wait_kind_of - of objects, or (@set) of wait sets.  NULL: there is none of that type. */
+const struct obj_wait_kind *obj_wait_kind_of(enum fi_wait_obj type, bool set);
+
+/* obj_wait_init - prepare @wait, which joins its set afterwards.  Errors: -FI_EINVAL unknown type. */
+int obj_wait_init(struct obj_wait *wait, enum fi_wait_obj type, obj_wait_ready_fn ready);
 void obj_wait_fini(struct obj_wait *wait);
 
 void obj_wait_wake(struct obj_wait *wait);
@@ -85,15 +109,11 @@ static inline void obj_wait_signal(struct obj_wait *wait)
 		obj_wait_wake(wait);
 }
 
-/* obj_wait_can_block - may blocking reads be used?  Not on NONE and SET. */
+/* obj_wait_can_block - may blocking reads be used? */
 static inline bool obj_wait_can_block(const struct obj_wait *wait)
 {
-	return wait->type != FI_WAIT_NONE && wait->type != FI_WAIT_SET;
+	return wait->kind->blocks;
 }
-
-/* obj_wait_cannot - log why @call cannot block.  Returns -FI_ENOSYS. */
-int obj_wait_cannot(const struct obj_wait *wait, const struct fi_provider *prov,
-		    enum fi_log_subsys subsys, const char *call);
 
 /* obj_wait_sleep - block until @ready says so, obj_wait_wake() is called, or time is up;
  * drives the feeding groups meanwhile.
@@ -133,9 +153,6 @@ static inline void obj_wait_called(struct obj_wait *wait)
  */
 int obj_wait_control(struct obj_wait *wait, int cmd, void *arg);
 
-/* obj_wait_of - the wait part of a cq, cntr or eq; NULL for other classes. */
-struct obj_wait *obj_wait_of(struct fid *fid);
-
 /* ---- the parts, for wait sets -------------------------------------------- */
 
 /* obj_wait_fd - the set of @side, with all groups in it, or a negative error. */
@@ -149,53 +166,10 @@ bool obj_wait_arm_groups(struct obj_wait *wait, bool outside);
 /* obj_wait_force - wake all that sleep, now, armed or not. */
 void obj_wait_force(struct obj_wait *wait);
 
-/* obj_wait_get - FI_GETWAIT: fill @arg as @type wants it. */
-int obj_wait_get(enum fi_wait_obj type, int fd, pthread_mutex_t *mutex, pthread_cond_t *cond,
-		 void *arg);
+void obj_wait_pair_init(struct obj_wait_pair *pair);
+void obj_wait_pair_fini(struct obj_wait_pair *pair);
 
-/* A mutex and condition as FI_WAIT_MUTEX_COND shows them, and waking its waiters.
- * @passed: of the object; zero afterwards
- */
-void obj_wait_cond_init(pthread_mutex_t *mutex, pthread_cond_t *cond);
-void obj_wait_cond_wake(pthread_mutex_t *mutex, pthread_cond_t *cond, _Atomic uintptr_t *passed);
-
-/* ---- wait sets: block on many queues and counters at once ------------------------------------ */
-
-struct obj_waitset {
-	struct fid_wait fid;		/* first: the program's handle */
-	struct obj_fabric *fabric;
-	struct obj_ref fabric_ref;
-	struct obj_refs refs;		/* its members' owners */
-	enum fi_wait_obj type;
-	pthread_mutex_t lock;		/* guards @members; taken before any prog->lock */
-	struct list members;		/* struct obj_wait by set_node */
-	struct obj_wake wake;		/* who sleeps, under waker.lock */
-	struct obj_waker waker;		/* what signals of members wake; no descriptors with FI_WAIT_YIELD */
-	int set_fd[OBJ_WAKE_SIDES];	/* over that side's eventfd and the members' sets; -1 with FI_WAIT_YIELD */
-	_Atomic uintptr_t passed;	/* as that of struct obj_wait */
-	pthread_mutex_t mutex;		/* FI_WAIT_MUTEX_COND: what programs get */
-	pthread_cond_t cond;
-};
-
-static inline struct obj_waitset *obj_waitset_of(struct fid_wait *fid)
-{
-	return container_of(fid, struct obj_waitset, fid);
-}
-
-/* obj_waitset_open - fi_wait_open().  Errors: -FI_EINVAL, -FI_ENOMEM, -FI_EMFILE. */
-int obj_waitset_open(struct fid_fabric *fabric, struct fi_wait_attr *attr,
-		     struct fid_wait **set_p);
-
-/* obj_waitset_join - @wait, part of @owner, becomes a member until it leaves. */
-int obj_waitset_join(struct obj_waitset *set, struct obj_wait *wait, const struct fid *owner);
-void obj_waitset_leave(struct obj_wait *wait);
-
-/* obj_waitset_wake - a member was signalled.  May be called with locks held. */
-void obj_waitset_wake(struct obj_waitset *set);
-
-/* obj_trywait - fi_trywait() on cqs, cntrs, eqs and wait sets, mixed.
- * Errors: -FI_EAGAIN something is there; -FI_EINVAL an object without wait object.
- */
-int obj_trywait(struct fid_fabric *fabric, struct fid **fids, int count);
+/* obj_wait_set_wake - a member was signalled.  May be called with locks held. */
+void obj_wait_set_wake(struct obj_wait_set *set);
 
 #endif

@@ -5,7 +5,7 @@
  * sleep.c - a thread that blocks on a queue or counter: it polls for a while, then sleeps until the object is
  * signalled or, if it leads the threads of the group, until a descriptor of the group is readable.
  */
-#include "obj/wait.h"
+#include "progress/wait.h"
 
 #include <errno.h>
 #include <poll.h>
