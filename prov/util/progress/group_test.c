@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "progress/fdset.h"
 
 /* A poller with scripted answers. */
 struct scripted {
@@ -68,6 +69,7 @@ static bool readable(int fd, int ms)
 {
 	struct pollfd pfd = { .fd = fd, .events = POLLIN };
 
+	fdset_settle(fd);
 	return poll(&pfd, 1, ms) == 1;
 }
 

@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "obj/waitset.h"
+#include "progress/fdset.h"
 
 static struct fake f;
 static struct fid_cq *cq;
@@ -42,6 +43,7 @@ static int readable(int fd, int ms)
 {
 	struct pollfd pfd = { .fd = fd, .events = POLLIN };
 
+	fdset_settle(fd);
 	return poll(&pfd, 1, ms);
 }
 
