@@ -37,6 +37,7 @@ man_pages = \
 	man/fi_profile.3 \
 	man/fi_provider.3 \
 	man/fi_provider.7 \
+	man/fi_python.7 \
 	man/fi_rma.3 \
 	man/fi_strerror.1 \
 	man/fi_tagged.3 \
@@ -102,7 +103,8 @@ EXTRA_DIST += $(man_pages:=.in) man/mkman.awk man/mklinks man/README.md man/exam
 	man/examples/guide_ring.c man/examples/prov_ring.c
 
 $(man_pages): $(man_pages:=.in) $(man_examples:=.c) \
-		man/examples/prov_ring.c man/mkman.awk Makefile
+		man/examples/prov_ring.c bindings/python/examples/pingpong.py \
+		bindings/python/examples/rma.py man/mkman.awk Makefile
 	$(AM_V_GEN)$(MKDIR_P) man && in='$(top_srcdir)/$@.in' && \
 	$(AWK) -v version='$(VERSION)' -v dir='$(top_srcdir)/man/examples' \
 		-v abi='$(top_srcdir)/tests/abi' \
