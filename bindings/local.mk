@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 # Other languages: they use what is installed, so nothing here is built by make.
-bindings_scripts = bindings/python/python_test
+bindings_scripts = bindings/python/python_test bindings/rust/rust_test
 dist_check_SCRIPTS += $(bindings_scripts)
 TESTS += $(bindings_scripts)
 
