@@ -9,8 +9,9 @@ dist_noinst_SCRIPTS += quickstart .ci/run tests/limit tests/tools/install_check
 dist-hook:
 	cp -p $(top_srcdir)/check $(distdir)/
 	$(SHELL) $(srcdir)/src/base/release.sh $(srcdir) > $(distdir)/.commit
-EXTRA_DIST += README.md GLOSSARY.md
-dist_noinst_SCRIPTS += package
+EXTRA_DIST += README.md GLOSSARY.md CONTRIBUTING.md SECURITY.md NEWS.md .editorconfig \
+	.github/ISSUE_TEMPLATE/bug.md .github/ISSUE_TEMPLATE/feature.md
+dist_noinst_SCRIPTS += package release
 EXTRA_DIST += \
 	packaging/README.md \
 	packaging/debian/changelog \
