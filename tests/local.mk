@@ -212,6 +212,15 @@ endif
 endif
 EXTRA_DIST += tests/shm/alone.sh
 
+# Which path was taken, as the log says.
+if HAVE_TCP
+if HAVE_SHM
+dist_check_SCRIPTS += tests/path/path_test
+TESTS += tests/path/path_test
+endif
+endif
+EXTRA_DIST += tests/path/README.md
+
 # Figures, not verdicts: built with the tests, run by a person (tests/cost/README.md).
 cost_programs = tests/cost/av tests/cost/calls tests/cost/cold tests/cost/empty \
 		tests/cost/getinfo tests/cost/pingpong

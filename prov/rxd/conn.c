@@ -209,6 +209,7 @@ void rxd_conn_ready(struct rxd_conn *conn, const struct rxd_hello *hello, uint64
 		conn->rcv_limit = rxd_rx_window(conn);
 	conn->received_ns = now;
 	rxd_mtu_init(&conn->mtu, RXD_DGRAM_MIN, (uint32_t) most);
+	rxd_path_said(conn, hello);
 	/* both ids make the connection, so it counts as ours whichever end connected */
 	chan_up(&conn->chan, conn, &id, true);
 	if (rxd_conn_alive(conn))
@@ -327,5 +328,6 @@ const struct chan_ops rxd_chan_ops = {
 	.finish = on_finish,
 	.timer = on_timer,
 	.advice = advice,
+	.path = rxd_path,
 	.nap = rxd_dg_nap,
 };

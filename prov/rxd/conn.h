@@ -286,6 +286,12 @@ int rxd_conn_accept(struct rxd_conn *conn, const void *addr);
  */
 void rxd_conn_ready(struct rxd_conn *conn, const struct rxd_hello *hello, uint64_t now);
 
+/* rxd_path_said - what @hello, the peer's, says for the texts of channel/path.h.
+ * rxd_path - chan_ops.path.
+ */
+void rxd_path_said(struct rxd_conn *conn, const struct rxd_hello *hello);
+void rxd_path(const struct chan *base, struct chan_path *path);
+
 /* rxd_conn_fail - it is lost, or our attempt has failed; reported by the next poll, so that
  * this may be called anywhere.   @err: positive
  * @clean: the peer closed it in good order

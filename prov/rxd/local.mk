@@ -35,6 +35,7 @@ rxd_link_sources = \
 	prov/rxd/dg.h \
 	prov/rxd/link.c \
 	prov/rxd/migration.c \
+	prov/rxd/path.c \
 	prov/rxd/poll.c \
 	prov/rxd/rx.c \
 	prov/rxd/conn.h \

@@ -109,6 +109,7 @@ struct shm_conn {
 	uint32_t assisted;		/* number of the last one that has none left */
 	struct shm_tenant *tenant;	/* what the peer may still touch here; outlives the connection */
 	struct chan_id id;		/* what the peer's handshake said */
+	struct chan_version version;	/* .. and which versions it has; all 0: to the endpoint itself */
 	struct list node;		/* on link->conns */
 	struct list state_node;		/* on poller->base.failed, base.paused or dead */
 	struct list blocked_node;	/* on poller->base.dirty */

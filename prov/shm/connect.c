@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "channel/path.h"
 #include "channel/poller.h"
 #include "handshake.h"
 #include "link.h"
@@ -108,16 +109,10 @@ static void probe(struct shm_conn *conn, uint64_t addr, uint64_t value)
 /* record_peer - keep what a REQUEST or ACCEPT says about the peer. */
 static void record_peer(struct shm_conn *conn, const struct shm_handshake *shake)
 {
-	char text[CHAN_TEXT_MAX];
-
 	conn->id = shake->id;
+	conn->version = shake->version;
 	conn->out.fence = !(shake->barrier && shm_conf.barrier);
 	probe(conn, shake->probe_addr, shake->probe);
-	CHAN_INFO(&conn->link->base, "%s: long messages %s%s\n",
-		  chan_text(&conn->link->base, shake->addr, shake->addr_len, text),
-		  conn->can_read ? "are read from its memory" :
-		  "come through shared memory, its own cannot be read",
-		  conn->can_write ? ", which remote writes and reads copy to and from" : "");
 }
 
 static void refuse(struct shm_conn *conn, enum chan_reason reason)
@@ -138,6 +133,7 @@ static void up(struct shm_conn *conn)
 
 	chan->pending_conn = NULL;
 	shm_conn_start(conn);
+	chan_path_said(&chan->base, chan_version_ours(SHM_VERSION, SHM_OLDEST), &conn->version, 0);
 	chan_up(&chan->base, conn, &conn->id, ours);
 	shm_tx_pump(conn);
 }

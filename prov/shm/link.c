@@ -145,7 +145,8 @@ static int name_retry_ms(const struct chan *chan, int err)
 	.abort = shm_connect_abort,			\
 	.close = shm_connect_close,			\
 	.finish = finish,				\
-	.advice = shm_connect_advice
+	.advice = shm_connect_advice,			\
+	.path = shm_path
 
 static const struct chan_ops name_ops = {
 	CHAN_OPS,

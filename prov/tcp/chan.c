@@ -117,4 +117,5 @@ const struct chan_ops tcp_chan_ops = {
 	.hold_back = hold_back,
 	.timer = timer,
 	.advice = advice,
+	.path = tcp_path,
 };

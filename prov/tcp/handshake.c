@@ -20,6 +20,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "channel/host.h"
 #include "common.h"
 #include "compat/cm.h"
 #include "link.h"
@@ -89,6 +90,7 @@ static void write_handshake(struct tcp_conn *conn, struct tcp_hello *hello, cons
 	hello->epoch = link->base.epoch;
 	hello->max_payload = TCP_PAYLOAD_MAX;
 	hello->addr = link->name;
+	hello->host = chan_host_mark();
 	if (tcp_common_wanted(conn, hello)) {
 		tcp_common_write(conn, hello, data);
 		return;

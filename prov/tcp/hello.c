@@ -24,14 +24,12 @@ static void addr_pack(const union net_sa *sa, struct tcp_wire_addr *out)
 		out->family = 6;
 		out->port = sa->in6.sin6_port;
 		memcpy(out->ip, &sa->in6.sin6_addr, 16);
-		out->scope = htobe32(sa->in6.sin6_scope_id);
 		break;
 	default:
 		break;
 	}
 }
 
-/* The scope is an interface number of the sender's host, of no use on this one. */
 static int addr_unpack(const struct tcp_wire_addr *in, union net_sa *sa)
 {
 	memset(sa, 0, sizeof(*sa));
@@ -80,6 +78,7 @@ void tcp_hello_pack(const struct tcp_hello *hello, uint8_t *out)
 	};
 
 	addr_pack(&hello->addr, &w.addr);
+	w.addr.host = htobe32(hello->host);
 	memcpy(out, &w, sizeof(w));
 }
 
@@ -161,6 +160,7 @@ enum tcp_hello_verdict tcp_hello_parse(const uint8_t *buf, size_t have,
 	h.serial = be64toh(w.serial);
 	h.prev = be64toh(w.prev);
 	h.max_payload = be64toh(w.max_payload);
+	h.host = be32toh(w.addr.host);
 	*hello_p = h;
 	return TCP_HELLO_OK;
 }

@@ -27,6 +27,7 @@ struct tcp_hello {
 	uint64_t serial;
 	uint64_t prev;
 	uint64_t max_payload;
+	uint32_t host;		/* chan_host_mark() of the sender; 0: not known */
 	union net_sa addr;	/* family AF_UNSPEC: none given */
 };
 

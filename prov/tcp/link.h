@@ -63,6 +63,12 @@ static inline struct tcp_conn *tcp_chan_conn(const struct tcp_chan *chan)
 
 extern const struct chan_ops tcp_chan_ops;
 
+/* tcp_path_said - what @hello, the peer's, says for the texts of channel/path.h.
+ * tcp_path - chan_ops.path.
+ */
+void tcp_path_said(struct tcp_chan *chan, const struct tcp_hello *hello);
+void tcp_path(const struct chan *base, struct chan_path *path);
+
 /* ---- listener (listen.c) ----------------------------------------------- */
 
 /* tcp_listener_bind - bind a socket to link->addr (port 0: one is chosen), which is the

@@ -35,6 +35,7 @@ tcp_link_sources = \
 	prov/tcp/link.h \
 	prov/tcp/listen.c \
 	prov/tcp/park.c \
+	prov/tcp/path.c \
 	prov/tcp/poll.c \
 	prov/tcp/poll.h \
 	prov/tcp/rx.c \

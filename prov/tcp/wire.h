@@ -80,7 +80,7 @@ struct tcp_wire_addr {
 	uint8_t family;		/* 4 or 6; 0: none */
 	uint8_t zero;
 	uint16_t port;
-	uint32_t scope;		/* of the sender; not used by the receiver */
+	uint32_t host;		/* chan_host_mark() of the sender; 0: not known; before that releases had a scope here */
 	uint8_t ip[16];		/* 4 or 16 bytes used, the rest 0 */
 };
 

@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "base/net_addr.h"
+#include "channel/path.h"
 #include "channel/poller.h"
 #include "channel/select.h"
 #include "obj/cm.h"
@@ -423,6 +424,7 @@ static bool held_back(struct chan *chan, int err)
 static void begin(struct chan *chan)
 {
 	chan->first_ns = chan_now(chan->link);
+	chan->knows = false;
 	chan->tries = 0;
 	chan->logged = false;
 	chan->busy = false;
@@ -597,6 +599,7 @@ void chan_up(struct chan *chan, void *conn, const struct chan_id *id, bool ours)
 		chan->peer_newest = id->serial;
 	}
 	chan_set_state(chan, CHAN_READY);
+	chan_path_log(chan);
 	if (!known && !link->msg && !link->closing)
 		eng_on_up(&link->base, chan_peer(chan));
 }

@@ -43,6 +43,7 @@
 
 struct chan;
 struct chan_link;
+struct chan_path;
 struct chan_poller;
 struct fi_provider;
 
@@ -111,6 +112,11 @@ struct chan_ops {
 	 */
 	const char *(*advice)(const struct chan *chan, int err);
 
+	/* path - what is known of the path of @chan, which is READY (path.h); @path is zeroed.  May be
+	 * NULL.
+	 */
+	void (*path)(const struct chan *chan, struct chan_path *path);
+
 	/* text - an address of this link's peers, for the log.  May be NULL: socket addresses. */
 	const char *(*text)(const void *addr, size_t len, char buf[CHAN_TEXT_MAX]);
 
@@ -146,6 +152,13 @@ struct chan_link {
 	unsigned local_cnt;
 };
 
+/* What the handshake of a peer says about its library, for texts (path.h). */
+struct chan_said {
+	uint8_t wire;		/* version of the link's bytes in use; 0: not known */
+	uint8_t release[3];	/* major, minor, micro; all 0: not known */
+	uint32_t commit;
+};
+
 /* What every link's memory behind a peer begins with; zeroed by the engine. */
 struct chan {
 	void *conn;		/* READY, PARKING: the link's connection; else NULL */
@@ -159,13 +172,19 @@ struct chan {
 	bool failed : 1;	/* the connection has failed, and the next poll reports it */
 	bool resumes : 1;	/* since PARKED: the next connection goes on where the last ended */
 	int16_t err;		/* BACKOFF: why the last attempt failed; positive */
-	uint32_t tries;		/* attempts that failed in a row */
+	uint32_t tries : 22;	/* attempts that failed in a row */
+	uint32_t knows : 1;	/* @said is valid, and not @first_ns */
+	uint32_t beside : 1;	/* the peer is on this host, as its handshake says */
+	uint32_t local_err : 8;	/* why no further link reaches the peer (chan_local_err()); 0: none was tried */
 	struct chan_link *link;	/* NULL: not in use */
 	struct list pending;	/* struct eng_pkt: packets that wait, in order */
 	struct list node;	/* QUEUED: on poller->queued; READY: the link's to use */
 	struct list link_node;	/* on link->chans */
 	struct timer timer;
-	uint64_t first_ns;	/* when the first of a row of attempts was made */
+	union {
+		uint64_t first_ns;	/* until READY: when the first of a row of attempts was made */
+		struct chan_said said;	/* READY, ACCEPTING, if @knows */
+	};
 	uint64_t failed_ns;	/* when the first of them failed, for which @err is waited for; valid if tries > 0 */
 	uint64_t serial;	/* CONNECTING: of our attempt; READY, ACCEPTING: of the connection's */
 	uint64_t peer_epoch;	/* of the last connection */
@@ -212,6 +231,13 @@ const char *chan_peer_text(struct chan *chan, char buf[CHAN_TEXT_MAX]);
 static inline struct eng_peer *chan_peer(struct chan *chan)
 {
 	return eng_peer_of(chan);
+}
+
+/* chan_local_err - a further link does not reach the peer: @err, positive; 0: none was tried. */
+#define CHAN_LOCAL_ERR_MAX 255
+static inline void chan_local_err(struct chan *chan, int err)
+{
+	chan->local_err = err < CHAN_LOCAL_ERR_MAX ? (uint8_t) err : CHAN_LOCAL_ERR_MAX;
 }
 
 /* chan_of - the channel of @link behind @peer, prepared on first use.  NULL: no memory. */

@@ -8,6 +8,10 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/channel/handshake.h \
 	prov/util/channel/hold.c \
 	prov/util/channel/hold.h \
+	prov/util/channel/host.c \
+	prov/util/channel/host.h \
+	prov/util/channel/path.c \
+	prov/util/channel/path.h \
 	prov/util/channel/poller.c \
 	prov/util/channel/poller.h \
 	prov/util/channel/select.c \
@@ -15,8 +19,8 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/channel/simultaneous.h
 
 channel_tests = prov/util/channel/attempt_test prov/util/channel/chan_test \
-	prov/util/channel/handshake_test prov/util/channel/hold_test \
-	prov/util/channel/poller_test prov/util/channel/select_test \
+	prov/util/channel/handshake_test prov/util/channel/hold_test prov/util/channel/host_test \
+	prov/util/channel/path_test prov/util/channel/poller_test prov/util/channel/select_test \
 	prov/util/channel/simultaneous_test
 
 if HAVE_CMOCKA
@@ -37,6 +41,12 @@ prov_util_channel_hold_test_SOURCES = prov/util/channel/hold_test.c
 prov_util_channel_hold_test_CFLAGS = $(net_test_cflags)
 prov_util_channel_hold_test_LDADD = $(net_test_libs)
 prov_util_channel_hold_test_LDFLAGS = -Wl,--wrap=malloc
+prov_util_channel_host_test_SOURCES = prov/util/channel/host_test.c
+prov_util_channel_host_test_CFLAGS = $(net_test_cflags)
+prov_util_channel_host_test_LDADD = $(net_test_libs)
+prov_util_channel_path_test_SOURCES = prov/util/channel/path_test.c $(channel_fake)
+prov_util_channel_path_test_CFLAGS = $(net_test_cflags)
+prov_util_channel_path_test_LDADD = $(net_test_libs)
 prov_util_channel_poller_test_SOURCES = prov/util/channel/poller_test.c $(channel_fake)
 prov_util_channel_poller_test_CFLAGS = $(net_test_cflags)
 prov_util_channel_poller_test_LDADD = $(net_test_libs)

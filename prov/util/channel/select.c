@@ -79,27 +79,31 @@ int chan_peer_get(struct eng_link *base, struct eng_peer *peer)
 	struct chan_link *main = chan_link_of(base), *link;
 	struct chan *chan = eng_peer_chan(peer);
 	unsigned i;
+	int ret = 0;
 
 	if (main->msg || (chan->link && chan->state != CHAN_IDLE))
 		return 0;	/* fi_connect() and fi_accept() do it; or the peer has connected */
 	for (i = 0; i < main->local_cnt; i++) {
 		link = main->local[i];
 		eng_peer_bind(peer, &link->base);
-		if (!link->base.ops->peer_get(&link->base, peer))
+		ret = link->base.ops->peer_get(&link->base, peer);
+		if (!ret)
 			return 0;
 	}
 	eng_peer_bind(peer, base);
 	chan = chan_of(main, peer);
 	if (!chan)
 		return -FI_ENOMEM;
+	chan_local_err(chan, -ret);
 	chan_start(chan);
 	return 0;
 }
 
 /* move - bind @peer to @main, and connect there for the packets that wait.
+ * @err: why the further link is given up; 0: a request of the peer has arrived over @main
  * Returns false if memory is short, and the peer is lost.
  */
-static bool move(struct chan_link *main, struct eng_peer *peer, struct list *pkts)
+static bool move(struct chan_link *main, struct eng_peer *peer, struct list *pkts, int err)
 {
 	struct chan *chan;
 	struct eng_pkt *pkt;
@@ -107,8 +111,10 @@ static bool move(struct chan_link *main, struct eng_peer *peer, struct list *pkt
 
 	eng_peer_bind(peer, &main->base);
 	chan = chan_of(main, peer);
-	if (chan)
+	if (chan) {
+		chan_local_err(chan, err);
 		chan_start(chan);
+	}
 	while ((pkt = list_pop_entry(pkts, struct eng_pkt, node))) {
 		ret = chan ? main->base.ops->send(&main->base, peer, pkt) : -FI_ENOMEM;
 		if (ret)
@@ -134,7 +140,7 @@ bool chan_select_claim(struct chan_link *link, struct eng_peer *peer)
 		return false;
 	list_init(&pkts);
 	list_splice_tail(&chan->pending, &pkts);
-	return move(link, peer, &pkts);
+	return move(link, peer, &pkts, 0);
 }
 
 bool chan_select_elsewhere(struct chan *chan, int err)
@@ -149,6 +155,6 @@ bool chan_select_elsewhere(struct chan *chan, int err)
 	CHAN_INFO(link, "%s is on this host, but is reached over %s, since over %s it is not: %s\n",
 		  chan_peer_text(chan, text), main->base.ops->name, link->base.ops->name,
 		  fi_strerror(err));
-	move(main, peer, &pkts);
+	move(main, peer, &pkts, err);
 	return true;
 }

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/* The path of a connection as text: channel/path.h. */
+#include <stdio.h>
+
+#include "channel/path.h"
+#include "conn.h"
+
+void rxd_path_said(struct rxd_conn *conn, const struct rxd_hello *hello)
+{
+	const struct rxd_release *release = &hello->release;
+	struct chan_version theirs = {
+		.link = RXD_VERSION,
+		.link_oldest = hello->oldest,
+		.engine = hello->engine,
+		.engine_oldest = hello->engine_oldest,
+		.release = { release->number[0], release->number[1], release->number[2], 0,
+			     release->commit },
+	};
+
+	chan_path_said(&conn->chan, chan_version_ours(RXD_VERSION, RXD_OLDEST), &theirs, 0);
+}
+
+void rxd_path(const struct chan *base, struct chan_path *path)
+{
+	const struct rxd_conn *conn = (const struct rxd_conn *) base;	/* its first member */
+	char text[CHAN_TEXT_MAX];
+
+	snprintf(path->way, sizeof(path->way), "acknowledged datagrams of up to %u bytes from %s",
+		 conn->mtu.now, base->link->addr_len ?
+		 chan_text(base->link, base->link->addr, base->link->addr_len, text) : "this host");
+	path->same_host = !base->link->msg && chan_path_same_host(base);
+	chan_path_avoids(base, path);
+}

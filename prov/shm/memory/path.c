@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/* The path of a connection as text: channel/path.h.  Why the memory of a peer cannot be read is found out
+ * when it is asked for.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "channel/path.h"
+#include "../link.h"
+
+/* read_errno - what the kernel says about reading the memory of @pid: EFAULT where it would allow
+ * it, since nothing is at the address that this asks for.
+ */
+static int read_errno(pid_t pid)
+{
+	char byte;
+	struct iovec here = { &byte, 1 }, there = { NULL, 1 };
+
+	return process_vm_readv(pid, &here, 1, &there, 1, 0) < 0 ? errno : 0;
+}
+
+static int read_file(const char *name, char *buf, size_t size)
+{
+	int fd = open(name, O_RDONLY | O_CLOEXEC);
+	ssize_t len;
+
+	if (fd < 0)
+		return -errno;
+	len = read(fd, buf, size - 1);
+	close(fd);
+	if (len < 0)
+		return -EIO;
+	buf[len] = '\0';
+	return 0;
+}
+
+/* other_user_ns - the maps of user ids differ: another user namespace. */
+static bool other_user_ns(pid_t pid)
+{
+	char name[64], ours[256], theirs[256];
+
+	snprintf(name, sizeof(name), "/proc/%ld/uid_map", (long) pid);
+	return !read_file("/proc/self/uid_map", ours, sizeof(ours)) &&
+	       !read_file(name, theirs, sizeof(theirs)) && strcmp(ours, theirs);
+}
+
+/* undumpable - the kernel gives the files of such a process to root. */
+static bool undumpable(pid_t pid)
+{
+	char name[64];
+	struct stat st;
+
+	snprintf(name, sizeof(name), "/proc/%ld", (long) pid);
+	return !stat(name, &st) && st.st_uid != geteuid();
+}
+
+static int ptrace_scope(void)
+{
+	char text[16];
+
+	return read_file("/proc/sys/kernel/yama/ptrace_scope", text, sizeof(text)) ? 0 : atoi(text);
+}
+
+static const char *forbidden_text(pid_t pid)
+{
+	int err = read_errno(getpid());
+
+	if (err == EPERM || err == ENOSYS || err == EACCES)
+		return "a filter of system calls (seccomp) forbids process_vm_readv";
+	if (other_user_ns(pid))
+		return "it is in another user namespace";
+	if (undumpable(pid))
+		return "it is not dumpable (PR_SET_DUMPABLE, or it has changed its user)";
+	if (ptrace_scope())
+		return "the kernel forbids it (kernel.yama.ptrace_scope is not 0)";
+	return "this process has no permission to trace it (ptrace(2); CAP_SYS_PTRACE)";
+}
+
+const char *shm_path_unreadable(pid_t pid)
+{
+	int err = pid > 0 ? read_errno(pid) : ESRCH;
+
+	switch (err) {
+	case ESRCH:
+		return "it is in another PID namespace";
+	case ENOSYS:
+		return "the kernel, or a filter of system calls, has no process_vm_readv";
+	case EPERM:
+	case EACCES:
+		return forbidden_text(pid);
+	default:
+		return "it is in another PID namespace, where its number is that of another process";
+	}
+}
+
+static void copies_text(const struct shm_conn *conn, struct chan_path *path)
+{
+	bool theirs = atomic_load_explicit(&conn->out.seg->rx.can_read, memory_order_relaxed);
+
+	if (conn->can_read && theirs)
+		return;
+	if (shm_conf.disable_cma) {
+		snprintf(path->why, sizeof(path->why), "long messages are copied twice: FI_SHM_DISABLE_CMA is set");
+	} else if (conn->can_read) {
+		snprintf(path->why, sizeof(path->why), "long messages to the peer are copied twice: it cannot read "
+			 "the memory of this process, its log has the reason");
+	} else {
+		path->surprise = CHAN_COPIES;
+		snprintf(path->why, sizeof(path->why), "long messages are copied twice, since the memory of the "
+			 "peer's process cannot be read: %s", shm_path_unreadable(conn->pid));
+	}
+}
+
+void shm_path(const struct chan *base, struct chan_path *path)
+{
+	const struct shm_conn *conn = base->conn;
+	bool self = conn->src.fd < 0;
+	char whose[64];
+
+	snprintf(whose, sizeof(whose), "process %ld", (long) conn->pid);
+	snprintf(path->way, sizeof(path->way), "shared memory of %s, long messages %s",
+		 self ? "this endpoint itself" : conn->pid > 0 ? whose : "a process in another PID namespace",
+		 conn->can_read ? conn->can_write ?
+		 "are read from its memory, remote memory accesses copy to and from it" :
+		 "are read from its memory" : "come through shared memory");
+	path->same_host = true;
+	copies_text(conn, path);
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include "channel/path.h"
+
+#include <rdma/fi_errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "base/net_addr.h"
+#include "channel/chan.h"
+#include "channel/host.h"
+
+void chan_path_said(struct chan *chan, struct chan_version ours, const struct chan_version *theirs,
+		    uint32_t host)
+{
+	struct chan_version used;
+
+	if (!chan_version_agree(&ours, theirs, &used))
+		return;
+	chan->said = (struct chan_said) {
+		.wire = (uint8_t) used.link,
+		.release = { theirs->release.major, theirs->release.minor, theirs->release.micro },
+		.commit = theirs->release.commit,
+	};
+	chan->knows = true;
+	chan->beside = host && host == chan_host_mark();
+}
+
+bool chan_path_same_host(const struct chan *chan)
+{
+	const struct chan_link *link = chan->link;
+	union net_sa peer, self;
+
+	return !net_addr_copy(eng_peer_addr(eng_peer_of((void *) chan)), link->addr_len, &peer) &&
+	       !net_addr_copy(link->addr, link->addr_len, &self) &&
+	       net_addr_same_host(&peer.sa, &self.sa);
+}
+
+/* ---- why no faster one -------------------------------------------------------------------- */
+
+/* refusal_text - why a further link could not reach a peer at an address of this host. */
+static const char *refusal_text(int err)
+{
+	switch (err) {
+	case 0:
+		return "the peer connected by sockets, so its log has the reason";
+	case FI_ECONNREFUSED:
+	case FI_ENOENT:
+		return "no process listens there for connections by shared memory (it has none, by its "
+		       "settings or limits, or is in another container)";
+	case FI_EACCES:
+	case FI_EPERM:
+		return "its process belongs to another user";
+	case FI_ENOPROTOOPT:
+		return "its release speaks another version of that";
+	case FI_EMFILE:
+		return "descriptors are short";
+	default:
+		return err < CHAN_LOCAL_ERR_MAX ? fi_strerror(err) : "another error, which is in the log";
+	}
+}
+
+void chan_path_avoids(const struct chan *chan, struct chan_path *path)
+{
+	const struct chan_link *link = chan->link;
+
+	if (!path->same_host && !chan->beside)
+		return;
+	if (link->msg) {
+		snprintf(path->why, sizeof(path->why),
+			 "shared memory is not used: endpoints of type FI_EP_MSG have sockets alone");
+		return;
+	}
+	path->surprise = path->same_host && !link->local_cnt ? CHAN_EXPECTED : CHAN_SOCKETS;
+	if (!path->same_host)
+		snprintf(path->why, sizeof(path->why), "shared memory is not used: the peer is on this host, "
+			 "but in another container (network namespace), or at an address that is not its own");
+	else if (!link->local_cnt)
+		snprintf(path->why, sizeof(path->why), "shared memory is not used: this endpoint has none "
+			 "(by its settings or its address; the log of its opening has the reason)");
+	else
+		snprintf(path->why, sizeof(path->why), "shared memory is not used: %s",
+			 refusal_text(chan->local_err));
+}
+
+/* ---- texts ---------------------------------------------------------------------------------- */
+
+static void ask_link(struct chan *chan, struct chan_path *path)
+{
+	*path = (struct chan_path) { .format = NULL };
+	if (chan->link->ops->path)
+		chan->link->ops->path(chan, path);
+	if (!*path->way)
+		snprintf(path->way, sizeof(path->way), "%s", chan->link->base.ops->name);
+}
+
+/* versions_text - "native wire format 4, peer's release 2.7.0 (commit 12345678)". */
+static void versions_text(const struct chan *chan, const struct chan_path *path, char *buf, size_t size)
+{
+	const struct chan_said *said = &chan->said;
+	struct release theirs = { said->release[0], said->release[1], said->release[2], 0, said->commit };
+	char release[RELEASE_TEXT_MAX];
+
+	if (path->format)
+		snprintf(buf, size, "%s wire format", path->format);
+	else if (!chan->knows)
+		snprintf(buf, size, "native wire format");
+	else
+		snprintf(buf, size, "native wire format %u, peer's release %s", said->wire,
+			 release_text(theirs, release));
+}
+
+static const char *text_of(const struct chan *chan, const struct chan_path *path, char *buf)
+{
+	char versions[128];
+
+	versions_text(chan, path, versions, sizeof(versions));
+	snprintf(buf, CHAN_PATH_TEXT_MAX, "%s; %s%s%s", path->way, versions, *path->why ? "; " : "",
+		 path->why);
+	return buf;
+}
+
+const char *chan_path_text(struct chan *chan, char *buf)
+{
+	struct chan_path path;
+
+	ask_link(chan, &path);
+	return text_of(chan, &path, buf);
+}
+
+/* ---- the log ----------------------------------------------------------------------------------- */
+
+/* warn_once - each kind of surprise, in the life of the process. */
+static void warn_once(struct chan *chan, const struct chan_path *path)
+{
+	static atomic_bool warned[CHAN_SURPRISES];
+	char text[CHAN_TEXT_MAX];
+
+	if (!path->surprise || atomic_exchange(&warned[path->surprise], true))
+		return;
+	CHAN_WARN_SPARSE(chan->link, "%s is reached by a slower path than its host allows: %s; %s (said once; "
+			 "FI_LOG_LEVEL=info shows the path of each peer)\n", chan_peer_text(chan, text),
+			 path->way, path->why);
+}
+
+void chan_path_log(struct chan *chan)
+{
+	char text[CHAN_PATH_TEXT_MAX], peer[CHAN_TEXT_MAX];
+	struct chan_path path;
+
+	if (!fi_log_enabled(chan->link->prov, FI_LOG_WARN, FI_LOG_EP_CTRL))
+		return;
+	ask_link(chan, &path);
+	warn_once(chan, &path);
+	CHAN_INFO(chan->link, "path to %s: %s\n", chan_peer_text(chan, peer), text_of(chan, &path, text));
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * path.h - which path a connection takes, and why no faster one, as text.
+ *
+ * One line is logged at FI_LOG_INFO each time that a connection stands.  Where the path is
+ * surprising, one warning in the life of the process says so, too.
+ *
+ * Threading: as chan.h.
+ */
+#ifndef CHAN_PATH_H
+#define CHAN_PATH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "channel/handshake.h"
+
+struct chan;
+
+#define CHAN_WAY_MAX 256	/* NUL included */
+#define CHAN_WHY_MAX 256
+#define CHAN_PATH_TEXT_MAX 1024
+
+/* What may surprise: each is warned of once. */
+enum chan_surprise {
+	CHAN_EXPECTED,
+	CHAN_SOCKETS,		/* a peer on the same host is reached by sockets */
+	CHAN_COPIES,		/* the memory of a peer on the same host cannot be read */
+	CHAN_SURPRISES
+};
+
+/* What a link knows of the path of a connection, which stands. */
+struct chan_path {
+	char way[CHAN_WAY_MAX];	/* "TCP from 10.0.0.1:40000 to 10.0.0.2:50000 by eth0" */
+	char why[CHAN_WHY_MAX];	/* why no faster one, as a clause; "": there is none */
+	const char *format;	/* of its packets; NULL: native */
+	bool same_host;		/* the peer is reached at an address of this host */
+	enum chan_surprise surprise;
+};
+
+/* chan_path_said - the handshake of the peer says who it is.
+ * @ours, @theirs: versions of the link and the engine
+ * @host:          chan_host_mark() of the peer; 0: not known
+ */
+void chan_path_said(struct chan *chan, struct chan_version ours, const struct chan_version *theirs,
+		    uint32_t host);
+
+/* chan_path_same_host - is the address of the peer, an IP address, one of the endpoint's own host? */
+bool chan_path_same_host(const struct chan *chan);
+
+/* chan_path_avoids - why a path by sockets to a peer on the same host is not one by shared
+ * memory, and whether that is surprising; for a link whose endpoints may have a further one.
+ * @path: same_host is set; nothing happens for a peer on another host
+ */
+void chan_path_avoids(const struct chan *chan, struct chan_path *path);
+
+/* chan_path_text - what is known of the path of a connection that stands.
+ * @buf: CHAN_PATH_TEXT_MAX bytes.  Returns @buf.
+ */
+const char *chan_path_text(struct chan *chan, char *buf);
+
+/* chan_path_log - a connection stands: say by which path. */
+void chan_path_log(struct chan *chan);
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/* The text of a path, its reasons, and the lines in the log. */
+#include "channel/test/fake_link.h"
+
+#include "channel/host.h"
+#include "channel/path.h"
+#include "obj/test/log_catch.h"
+
+static struct chan_path given;
+
+static void give(const struct chan *chan, struct chan_path *path)
+{
+	*path = given;
+	chan_path_avoids(chan, path);
+}
+
+static const struct chan_version ours = { 4, 7, 3, 7, { 2, 7, 0, 0, 0x1234abcd } };
+
+static struct fake_link *link_of(const char *name)
+{
+	struct fake_link *link = fake_link(name);
+	static struct chan_ops ops;
+
+	ops = *link->base.ops;
+	ops.path = give;
+	link->base.ops = &ops;
+	given = (struct chan_path) { .way = "by air" };
+	return link;
+}
+
+static struct chan *up(struct fake_link *link, struct eng_peer *peer, uint32_t host)
+{
+	struct chan_version theirs = { 3, 7, 2, 6, { 2, 6, 1, 0, 0xfeed0001 } };
+	struct chan *chan = chan_of(&link->base, peer);
+
+	chan_path_said(chan, ours, &theirs, host);
+	fake_may_call = true;
+	chan_up(chan, &peer->chan.conn, &(struct chan_id) { EPOCH, 1, 0 }, true);
+	fake_may_call = false;
+	return chan;
+}
+
+static void test_versions(void **state)
+{
+	struct fake_link *link = link_of("air");
+	struct eng_peer *peer = fake_peer(link, "peer");
+	struct chan *chan = up(link, peer, 0);
+	char text[CHAN_PATH_TEXT_MAX];
+
+	assert_string_equal(chan_path_text(chan, text), "by air; native wire format 3, "
+			    "peer's release 2.6.1 (commit feed0001)");
+	given.format = "published";
+	assert_string_equal(chan_path_text(chan, text), "by air; published wire format");
+	chan->knows = false;
+	given = (struct chan_path) { .format = NULL };
+	assert_string_equal(chan_path_text(chan, text), "air; native wire format");
+	fake_link_end(link);
+}
+
+static void test_reasons(void **state)
+{
+	struct fake_link *link = link_of("air");
+	struct eng_peer *peer = fake_peer(link, "peer");
+	struct chan *chan = up(link, peer, 0);
+	char text[CHAN_PATH_TEXT_MAX];
+
+	assert_null(strstr(chan_path_text(chan, text), "shared memory"));
+	given.same_host = true;
+	assert_non_null(strstr(chan_path_text(chan, text), "this endpoint has none"));
+	link->base.local_cnt = 1;
+	assert_non_null(strstr(chan_path_text(chan, text), "its log has the reason"));
+	chan->local_err = FI_EACCES;
+	assert_non_null(strstr(chan_path_text(chan, text), "another user"));
+	chan->local_err = FI_ECONNREFUSED;
+	assert_non_null(strstr(chan_path_text(chan, text), "no process listens there"));
+	chan->local_err = FI_EMFILE;
+	assert_non_null(strstr(chan_path_text(chan, text), "descriptors are short"));
+	chan->local_err = FI_ENOPROTOOPT;
+	assert_non_null(strstr(chan_path_text(chan, text), "another version"));
+	chan->local_err = FI_EIO;
+	assert_non_null(strstr(chan_path_text(chan, text), fi_strerror(FI_EIO)));
+	link->base.local_cnt = 0;
+	link->base.msg = true;
+	assert_non_null(strstr(chan_path_text(chan, text), "FI_EP_MSG"));
+	link->base.msg = false;
+	fake_link_end(link);
+}
+
+static void test_other_container(void **state)
+{
+	struct fake_link *link = link_of("air");
+	struct eng_peer *peer = fake_peer(link, "peer");
+	char text[CHAN_PATH_TEXT_MAX];
+	struct chan *chan = up(link, peer, chan_host_mark());
+
+	if (chan_host_mark())
+		assert_non_null(strstr(chan_path_text(chan, text), "in another container"));
+	chan_path_said(chan, ours, &ours, chan_host_mark() + 1);
+	assert_null(strstr(chan_path_text(chan, text), "container"));
+	fake_link_end(link);
+}
+
+/* A line for each connection; one warning for each kind of surprise. */
+static void test_log(void **state)
+{
+	struct fake_link *link = link_of("air");
+	struct eng_peer *peer = fake_peer(link, "peer"), *other = fake_peer(link, "other");
+
+	assert_int_equal(catch_start(), 0);
+	up(link, peer, 0);
+	assert_non_null(catch_find("path to "));
+	assert_non_null(catch_find("by air; native wire format 3"));
+	assert_null(catch_find("slower path"));
+	given.same_host = true;
+	catch_clear();
+	up(link, peer, 0);
+	assert_null(catch_find("slower path"));	/* as it was set up */
+	link->base.local_cnt = 1;
+	up(link, peer, 0);
+	assert_non_null(catch_find("slower path than its host allows: by air; shared memory is not used"));
+	catch_clear();
+	up(link, other, 0);
+	assert_null(catch_find("slower path"));
+	assert_non_null(catch_find("path to "));
+	catch_clear();
+	given.same_host = false;
+	given.surprise = CHAN_COPIES;
+	up(link, other, 0);
+	assert_non_null(catch_find("slower path"));
+	catch_stop();
+	link->base.local_cnt = 0;
+	fake_link_end(link);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_log),		/* first: what is warned of once */
+		TEST(test_versions),
+		TEST(test_reasons),
+		TEST(test_other_container),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
