@@ -33,6 +33,7 @@ man_pages = \
 	man/fi_nic.3 \
 	man/fi_peer.3 \
 	man/fi_pingpong.1 \
+	man/fi_top.1 \
 	man/fi_poll.3 \
 	man/fi_profile.3 \
 	man/fi_provider.3 \

@@ -221,6 +221,18 @@ endif
 endif
 EXTRA_DIST += tests/path/README.md
 
+# Running programs, looked at.
+if HAVE_TCP
+if HAVE_SHM
+check_PROGRAMS += tests/top/ring
+tests_top_ring_SOURCES = tests/top/ring.c
+tests_top_ring_LDADD = src/libfabric.la
+dist_check_SCRIPTS += tests/top/top_test
+TESTS += tests/top/top_test
+endif
+endif
+EXTRA_DIST += tests/top/README.md
+
 # Figures, not verdicts: built with the tests, run by a person (tests/cost/README.md).
 cost_programs = tests/cost/av tests/cost/calls tests/cost/cold tests/cost/empty \
 		tests/cost/getinfo tests/cost/pingpong

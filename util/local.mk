@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
-bin_PROGRAMS += util/fi_info util/fi_strerror util/fi_pingpong
+bin_PROGRAMS += util/fi_info util/fi_strerror util/fi_pingpong util/fi_top
 EXTRA_DIST += util/README.md util/steps.sh
 
 util_fi_strerror_SOURCES = util/fi_strerror.c
@@ -16,6 +16,13 @@ util_info_sources = \
 	util/json.c util/json.h
 util_fi_info_SOURCES = util/info/fi_info.c $(util_info_sources)
 util_fi_info_LDADD = $(prov_util_libs) src/libfabric.la
+
+util_fi_top_SOURCES = \
+	util/json.c util/json.h \
+	util/top/fi_top.c \
+	util/top/gather.c util/top/gather.h \
+	util/top/show.c util/top/show.h \
+	util/top/waits.c
 
 util_fi_pingpong_SOURCES = \
 	util/json.c util/json.h \

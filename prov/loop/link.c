@@ -594,6 +594,7 @@ const struct eng_link_ops loop_link_ops = {
 	.open = link_open,
 	.close = link_close,
 	.getname = chan_getname,
+	.look = chan_look,
 	.peer_get = chan_peer_get,
 	.peer_put = chan_peer_put,
 	.send = send_pkt,

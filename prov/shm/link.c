@@ -302,6 +302,7 @@ const struct eng_link_ops shm_link_ops = {
 	.open = link_open,
 	.close = link_close,
 	.getname = chan_getname,
+	.look = chan_look,
 	.setname = link_setname,
 	.peer_get = peer_get,
 	.peer_put = chan_peer_put,

@@ -225,6 +225,7 @@ const struct eng_link_ops tcp_link_ops = {
 	.close = link_close,
 	.getname = link_getname,
 	.setname = link_setname,
+	.look = chan_look,
 	.peer_get = chan_peer_get,
 	.peer_put = chan_peer_put,
 	.send = send_pkt,

@@ -46,6 +46,7 @@ struct chan_link;
 struct chan_path;
 struct chan_poller;
 struct fi_provider;
+struct inspect_peer;
 
 #define CHAN_TEXT_MAX 128	/* an address for the log, NUL included */
 #define CHAN_LOCAL_MAX 2	/* further links of an endpoint, see select.h */
@@ -250,6 +251,9 @@ void chan_set_state(struct chan *chan, enum chan_state state);
 
 /* chan_timer_set - fire at @due_ns (0: in the next poll); replaces what was set. */
 void chan_timer_set(struct chan *chan, uint64_t due_ns);
+
+/* chan_look - eng_link_ops.look (path.c). */
+void chan_look(struct eng_peer *peer, struct inspect_peer *rec, char *path);
 
 /* chan_peer_get, chan_peer_put - eng_link_ops; see select.h for the choice of the link. */
 int chan_peer_get(struct eng_link *base, struct eng_peer *peer);

@@ -10,6 +10,7 @@
 #include "base/net_addr.h"
 #include "channel/chan.h"
 #include "channel/host.h"
+#include "obj/inspect/record.h"
 
 void chan_path_said(struct chan *chan, struct chan_version ours, const struct chan_version *theirs,
 		    uint32_t host)
@@ -127,6 +128,36 @@ const char *chan_path_text(struct chan *chan, char *buf)
 
 	ask_link(chan, &path);
 	return text_of(chan, &path, buf);
+}
+
+/* ---- for inspection --------------------------------------------------------------------------- */
+
+#define QUEUED_MAX 1000		/* packets that are counted */
+
+static const char *state_text(const struct chan *chan)
+{
+	static const char *const texts[] = {
+		[CHAN_IDLE] = "idle", [CHAN_QUEUED] = "to connect", [CHAN_CONNECTING] = "connecting",
+		[CHAN_YIELDED] = "yielded", [CHAN_BACKOFF] = "retries", [CHAN_ACCEPTING] = "accepting",
+		[CHAN_READY] = "ready", [CHAN_PARKING] = "parking", [CHAN_PARKED] = "parked",
+	};
+
+	return texts[chan->state];
+}
+
+void chan_look(struct eng_peer *peer, struct inspect_peer *rec, char *path)
+{
+	struct chan *chan = eng_peer_chan(peer);
+	char text[CHAN_PATH_TEXT_MAX];
+	struct list *item;
+
+	if (!chan->link)
+		return;
+	snprintf(rec->state, sizeof(rec->state), "%s", state_text(chan));
+	for (item = chan->pending.next; item != &chan->pending && rec->queued < QUEUED_MAX; item = item->next)
+		rec->queued++;
+	if (path && chan->state == CHAN_READY)
+		snprintf(path, INSPECT_PATH, "%s", chan_path_text(chan, text));
 }
 
 /* ---- the log ----------------------------------------------------------------------------------- */

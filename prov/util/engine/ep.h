@@ -14,6 +14,7 @@
 #include "engine/api.h"
 #include "engine/grp.h"
 #include "engine/match.h"
+#include "obj/inspect/shown.h"
 #include "obj/log.h"
 #include "obj/pep.h"
 
@@ -156,6 +157,7 @@ struct eng_ep {
 	/* scalable endpoints */
 	struct eng_ep **tx_ctx, **rx_ctx;	/* SEP: by index; NULL: not open */
 	size_t rx_busy;			/* receives that are being filled */
+	struct obj_shown shown;		/* hub: to be looked at, see seen.h */
 };
 
 static inline struct eng_ep *eng_ep_of(struct fid_ep *fid)

@@ -39,6 +39,7 @@ struct eng_peer;
 struct eng_pep;
 struct fi_info;
 struct fi_rma_iov;
+struct inspect_peer;
 struct obj_domain;
 struct obj_mr;
 struct obj_prog;
@@ -303,6 +304,13 @@ struct eng_link_ops {
 	int (*shutdown)(struct eng_link *link, struct eng_peer *peer);
 	int (*getpeer)(struct eng_link *link, struct eng_peer *peer, void *addr, size_t *len);
 	size_t cm_data_size;	/* private data that fits, bytes */
+
+	/* look - what the link knows of the channel to @peer, for a program that inspects this one.
+	 * May be NULL.
+	 * @rec:  state and queued are the link's to fill in
+	 * @path: INSPECT_PATH bytes for the text of the path, "" at first; NULL: not wanted
+	 */
+	void (*look)(struct eng_peer *peer, struct inspect_peer *rec, char *path);
 };
 
 /* What every link begins with. */

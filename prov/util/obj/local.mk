@@ -31,6 +31,11 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/obj/eq.h \
 	prov/util/obj/fabric.c \
 	prov/util/obj/fabric.h \
+	prov/util/obj/inspect/record.h \
+	prov/util/obj/inspect/server.c \
+	prov/util/obj/inspect/server.h \
+	prov/util/obj/inspect/shown.c \
+	prov/util/obj/inspect/shown.h \
 	prov/util/obj/lease.c \
 	prov/util/obj/lease.h \
 	prov/util/obj/log.c \
@@ -69,7 +74,7 @@ obj_tests = \
 	prov/util/obj/endpoint/ep_test \
 	prov/util/obj/event/eq_test \
 	prov/util/obj/log_test \
-	prov/util/obj/lease_test \
+	prov/util/obj/inspect/shown_test prov/util/obj/lease_test \
 	prov/util/obj/fabric_test \
 	prov/util/obj/mr_test \
 	prov/util/obj/ops_test \
@@ -111,6 +116,9 @@ prov_util_obj_event_eq_test_LDADD = $(obj_test_libs)
 prov_util_obj_log_test_SOURCES = prov/util/obj/log_test.c prov/util/obj/log.c
 prov_util_obj_log_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_util_obj_log_test_LDADD = $(CMOCKA_LIBS)
+prov_util_obj_inspect_shown_test_SOURCES = prov/util/obj/inspect/shown_test.c
+prov_util_obj_inspect_shown_test_CFLAGS = $(obj_test_cflags)
+prov_util_obj_inspect_shown_test_LDADD = $(obj_test_libs)
 prov_util_obj_lease_test_SOURCES = prov/util/obj/lease_test.c
 prov_util_obj_lease_test_CFLAGS = $(obj_test_cflags)
 prov_util_obj_lease_test_LDADD = $(obj_test_libs)

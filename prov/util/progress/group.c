@@ -13,12 +13,16 @@
 
 #include "base/clock.h"
 #include "base/line.h"
-#include "progress/thread.h"
+#include "progress/asked.h"
 #include "progress/conf.h"
 #include "progress/fdset.h"
+#include "progress/thread.h"
 
 #define QUIET_NS 10000		/* between two polls of quiet pollers, at least */
 #define QUIET_EVERY 8		/* calls of obj_prog_poll_quiet() between two reads of the clock, while nothing comes */
+
+_Atomic(struct obj_prog *) obj_asked;
+void (*obj_asked_take)(struct obj_prog *prog);
 
 /* Guards every struct obj_groups and prog->groups: an event queue outlives a domain,
  * so a group's last reference may go while its domain closes.
@@ -567,6 +571,7 @@ void obj_prog_rest(struct obj_prog *prog)
 {
 	enum obj_next next = obj_idle_next(&prog->idle, clock_ns(), obj_spin_limit_ns());
 
+	obj_asked_serve(prog);
 	lock_put(&prog->lock);
 	if (next != OBJ_NEXT_YIELD)
 		return;
@@ -602,6 +607,7 @@ void obj_feed_unstage(struct obj_feed *feed)
 		atomic_fetch_add_explicit(&progs[i]->polls, 1, memory_order_relaxed);
 		lock_get(&progs[i]->lock);
 		obj_prog_unstaged(progs[i]);
+		obj_asked_serve(progs[i]);
 		obj_prog_poll_locked(progs[i]);
 		lock_put(&progs[i]->lock);
 	}

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 prov_util_libutil_la_SOURCES += \
+	prov/util/progress/asked.h \
 	prov/util/progress/conf.c \
 	prov/util/progress/conf.h \
 	prov/util/progress/fdset.h \

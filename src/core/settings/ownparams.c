@@ -43,6 +43,9 @@ static const struct {
 	  "a directory, for ofi_<pid>.log in it (default: stderr)" },
 	{ "log_location_mode", FI_PARAM_INT,
 	  "Access mode of a new log file, octal (default: 0600)" },
+	{ "inspect", FI_PARAM_BOOL,
+	  "The user's fi_top may look at the endpoints of a process; 0: there is neither a socket nor a "
+	  "thread for it (default: 1)" },
 	{ "unexp_size", FI_PARAM_SIZE_T,
 	  "Bytes of messages without a receive that an endpoint keeps before it asks the "
 	  "senders to announce further ones; at most a quarter of unexp_peer_max "

@@ -13,6 +13,7 @@
 #include "engine/flow.h"
 #include "engine/peer.h"
 #include "engine/recv.h"
+#include "engine/seen.h"
 #include "engine/trig.h"
 #include "obj/ops.h"
 
@@ -153,6 +154,8 @@ int eng_ep_start_hub(struct eng_ep *ep)
 	lock_get(&ep->base.prog->lock);
 	ret = start_locked(ep);
 	lock_put(&ep->base.prog->lock);
+	if (!ret)
+		eng_seen_add(ep);
 	return ret;
 }
 
@@ -227,6 +230,7 @@ static void stop_hub(struct eng_ep *ep)
 	unsigned i;
 	bool left;
 
+	obj_shown_remove(&ep->shown);
 	lock_get(&ep->base.prog->lock);
 	eng_trig_drop(ep);
 	left = ep->inject_out != 0;

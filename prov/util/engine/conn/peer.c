@@ -12,6 +12,7 @@
 #include "engine/oob.h"
 #include "engine/flow.h"
 #include "engine/recv.h"
+#include "engine/seen.h"
 #include "engine/serve.h"
 #include "engine/tx.h"
 #include "base/net_addr.h"
@@ -115,6 +116,7 @@ static void peer_free(struct eng_peer *peer)
 		eng_peer_unref(peer->src);
 	assert(!peer->refs && list_empty(&peer->txs) && list_empty(&peer->rxs) &&
 	       list_empty(&peer->msgs) && list_empty(&peer->serves) && "nothing refers to a peer that goes");
+	eng_seen_forget(peer);
 	list_del(&peer->node);
 	list_del(&peer->idle_node);
 	free(peer);

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include "engine/seen.h"
+
+#include <stdio.h>
+
+#include "engine/recv.h"
+#include "engine/tx.h"
+
+#define HEADS_STEP 512		/* chains of a table between two looks at the clock */
+#define CHAIN_MAX 32		/* receives that are looked at in one chain */
+
+enum part {
+	PART_EP,
+	PART_PEERS,
+	PART_TAGGED,		/* receives */
+	PART_MSGS,
+	PART_UNEXP,
+	PART_END,
+};
+
+static void copy_peer(const struct eng_peer *peer, char text[INSPECT_TEXT])
+{
+	_Static_assert(INSPECT_TEXT >= ENG_PEER_TEXT, "room for an address");
+	eng_peer_text(peer, text);
+}
+
+/* source_text - the key of the matcher is a peer. */
+static void source_text(uint64_t src, char text[INSPECT_TEXT])
+{
+	if (src != MATCH_ANY)
+		copy_peer((const struct eng_peer *) (uintptr_t) src, text);
+}
+
+/* ---- the endpoint --------------------------------------------------------------------------- */
+
+static void own_name(struct eng_ep *ep, char text[INSPECT_TEXT])
+{
+	_Alignas(16) char addr[OBJ_ADDR_MAX];
+	struct eng_peer self = { .addr = addr };
+	size_t len = sizeof(addr);
+
+	if (!ep->link || !ep->link_ops->getname || ep->link_ops->getname(ep->link, addr, &len))
+		return;
+	self.addr_len = (uint16_t) len;
+	copy_peer(&self, text);
+}
+
+static void count_rxc(const struct eng_ep *ep, struct inspect_ep *rec)
+{
+	unsigned i;
+
+	for (i = 0; ep->rxc && i < ep->rxc_cnt; i++) {
+		rec->tagged += ep->rxc[i].tagged.cnt;
+		rec->msgs += ep->rxc[i].msgs.cnt;
+		rec->unexp_tagged += ep->rxc[i].tagged.msg_cnt;
+		rec->unexp_msgs += ep->rxc[i].msgs.msg_cnt;
+	}
+}
+
+static bool look_ep(struct eng_ep *ep, struct obj_look *look)
+{
+	struct inspect_ep *rec = obj_look_add(look, INSPECT_EP, sizeof(*rec));
+	struct obj_prog *prog = ep->base.prog;
+	struct list *item;
+
+	if (!rec)
+		return false;
+	rec->id = (uintptr_t) ep;
+	snprintf(rec->provider, sizeof(rec->provider), "%s", ep->base.info->fabric_attr->prov_name ?
+		 ep->base.info->fabric_attr->prov_name : ep->base.prov->name);
+	snprintf(rec->kind, sizeof(rec->kind), "%s", ep->base.type == FI_EP_MSG ? "MSG" : "RDM");
+	own_name(ep, rec->addr);
+	count_rxc(ep, rec);
+	for (item = ep->peers.next; item != &ep->peers && rec->peers < HEADS_STEP; item = item->next)
+		rec->peers++;
+	rec->sends = ep->tx_out;
+	rec->held = ep->held;
+	rec->polls = atomic_load_explicit(&prog->polls, memory_order_relaxed);
+	rec->sleepers = atomic_load_explicit(&prog->sleepers, memory_order_relaxed);
+	ep->shown.next = list_empty(&ep->peers) ? NULL :
+			 container_of(ep->peers.next, struct eng_peer, node);
+	return true;
+}
+
+/* ---- peers ------------------------------------------------------------------------------------- */
+
+static const char *what_text(const struct eng_tx *tx, const struct wire_msg *msg)
+{
+	switch (tx->cntr) {
+	case OBJ_CNTR_READ:
+		return "read";
+	case OBJ_CNTR_WRITE:
+		return "write";
+	default:
+		return msg->flags & WIRE_F_TAG ? "tagged" : "message";
+	}
+}
+
+static const char *waits_text(const struct eng_tx *tx)
+{
+	switch (tx->state) {
+	case ENG_TX_FENCED:
+		return "operations before a fence";
+	case ENG_TX_RTS:
+		return "a matching receive";
+	case ENG_TX_SHARED:
+		return "the peer to copy it";
+	case ENG_TX_DATA:
+		return "its payload to leave";
+	case ENG_TX_ASKED:
+		return "the data";
+	case ENG_TX_SENT:
+		return "an acknowledgement";
+	default:
+		return "its packets to leave";
+	}
+}
+
+static void look_send(const struct eng_tx *tx, struct obj_look *look)
+{
+	struct inspect_send *rec = obj_look_add(look, INSPECT_SEND, sizeof(*rec));
+	struct wire_msg msg = { .flags = 0 };
+
+	if (!rec)
+		return;
+	if (wire_parse(tx->pkt.hdr, tx->pkt.hdr_len, tx->pkt.len, &msg))
+		msg = (struct wire_msg) { .flags = 0 };
+	snprintf(rec->what, sizeof(rec->what), "%s", what_text(tx, &msg));
+	snprintf(rec->waits, sizeof(rec->waits), "%s", waits_text(tx));
+	rec->tag = msg.flags & WIRE_F_TAG ? msg.tag : 0;
+	rec->len = tx->len;
+}
+
+static void look_sends(const struct eng_peer *peer, struct obj_look *look)
+{
+	const struct eng_tx *tx;
+	unsigned cnt = 0;
+
+	list_for_each_entry(tx, &peer->txs, node) {
+		if (cnt++ == ENG_SEEN_SENDS)
+			break;
+		look_send(tx, look);
+	}
+}
+
+static void look_path(struct eng_peer *peer, struct obj_look *look, struct inspect_peer *rec)
+{
+	char text[INSPECT_PATH] = "";
+	struct inspect_path *path;
+
+	if (!peer->ops || !peer->ops->look)
+		return;
+	peer->ops->look(peer, rec, look->want & INSPECT_PATHS ? text : NULL);
+	if (!*text)
+		return;
+	path = obj_look_add(look, INSPECT_PATH_TEXT, sizeof(*path));
+	if (path)
+		memcpy(path->text, text, sizeof(text));
+}
+
+static void look_peer(struct eng_peer *peer, struct obj_look *look)
+{
+	struct inspect_peer *rec = obj_look_add(look, INSPECT_PEER, sizeof(*rec));
+
+	if (!rec)
+		return;
+	rec->fi_addr = peer->fi_addr;
+	copy_peer(peer, rec->addr);
+	snprintf(rec->link, sizeof(rec->link), "%s", peer->ops ? peer->ops->name : "");
+	snprintf(rec->state, sizeof(rec->state), "%s", peer->slow & ENG_PEER_IDLE ? "idle" : "open");
+	rec->sends = peer->tx_cnt;
+	rec->fenced = peer->fenced_cnt;
+	rec->msgs = peer->msg_cnt;
+	rec->msg_bytes = peer->unexp_bytes;
+	rec->held = peer->held;
+	rec->xoff = (peer->slow & ENG_PEER_XOFF ? 1 : 0) | (peer->told_xoff ? 2 : 0);
+	look_path(peer, look, rec);
+	look_sends(peer, look);
+}
+
+/* look_peers - returns false: the step ends before the last one. */
+static bool look_peers(struct eng_ep *ep, struct obj_look *look)
+{
+	struct eng_peer *peer;
+
+	while ((peer = ep->shown.next)) {
+		if (obj_look_ends(look))
+			return false;
+		eng_seen_forget(peer);		/* the next one is the next one */
+		look_peer(peer, look);
+	}
+	return true;
+}
+
+/* ---- receives ----------------------------------------------------------------------------------- */
+
+static void look_recv(const struct match_recv *m, bool tagged, struct obj_look *look)
+{
+	const struct eng_recv *recv = container_of(m, const struct eng_recv, m);
+	struct inspect_recv *rec = obj_look_add(look, INSPECT_RECV, sizeof(*rec));
+
+	if (!rec)
+		return;
+	rec->tagged = tagged;
+	rec->multi = recv->multi;
+	rec->tag = m->tag;
+	rec->ignore = m->ignore;
+	rec->room = recv->room;
+	rec->seq = m->seq;
+	source_text(m->src, rec->from);
+	look->done++;
+}
+
+static void look_chain(const struct list *head, bool tagged, struct obj_look *look)
+{
+	const struct match_recv *m;
+	unsigned cnt = 0;
+
+	list_for_each_entry(m, head, link) {
+		if (cnt++ == CHAIN_MAX || look->done == ENG_SEEN_RECVS ||
+		    look->len + 4 * INSPECT_RECORD_MAX > sizeof(look->buf))
+			break;
+		look_recv(m, tagged, look);
+	}
+}
+
+/* look_recvs - look->pos is the chain that is next; 0 is @only and @wild.  A table that grows
+ * meanwhile may show a receive twice, or not.
+ */
+static bool look_recvs(const struct match *m, bool tagged, struct obj_look *look)
+{
+	size_t chains = m->posted.heads ? m->posted.mask + 1 : 0, i = 0;
+
+	if (!look->pos++) {
+		if (m->only)
+			look_recv(m->only, tagged, look);
+		look_chain(&m->wild, tagged, look);
+	}
+	for (; m->cnt && look->pos <= chains && look->done < ENG_SEEN_RECVS; look->pos++) {
+		if (!(++i % HEADS_STEP) || look->len + 8 * INSPECT_RECORD_MAX > sizeof(look->buf))
+			if (obj_look_ends(look) || look->len + 8 * INSPECT_RECORD_MAX > sizeof(look->buf))
+				return false;
+		look_chain(&m->posted.heads[look->pos - 1], tagged, look);
+	}
+	look->pos = 0;
+	look->done = 0;
+	return true;
+}
+
+static bool look_all_recvs(const struct eng_ep *ep, bool tagged, struct obj_look *look)
+{
+	for (; ep->rxc && look->sub < ep->rxc_cnt; look->sub++)
+		if (obj_look_ends(look) || !look_recvs(eng_rxc_match(&ep->rxc[look->sub], tagged), tagged, look))
+			return false;
+	look->sub = 0;
+	return true;
+}
+
+/* ---- unexpected messages --------------------------------------------------------------------------- */
+
+static void look_msg(const struct match_msg *m, bool tagged, struct obj_look *look)
+{
+	const struct eng_msg *msg = container_of(m, const struct eng_msg, m);
+	struct inspect_msg *rec = obj_look_add(look, INSPECT_MSG, sizeof(*rec));
+
+	if (!rec)
+		return;
+	rec->tagged = tagged;
+	rec->announced = msg->env.rts;
+	rec->tag = m->tag;
+	rec->len = msg->env.len;
+	copy_peer(msg->peer, rec->from);
+}
+
+/* look_unexp - the oldest of context look->sub: in one step, since they may be gone by the next. */
+static void look_unexp(const struct match *m, bool tagged, struct obj_look *look)
+{
+	const struct match_msg *msg;
+	unsigned cnt = 0;
+
+	list_for_each_entry(msg, &m->all, all) {
+		if (cnt++ == ENG_SEEN_MSGS || obj_look_ends(look))
+			break;
+		look_msg(msg, tagged, look);
+	}
+}
+
+static bool look_all_unexp(const struct eng_ep *ep, struct obj_look *look)
+{
+	for (; ep->rxc && look->sub < 2 * ep->rxc_cnt; look->sub++) {
+		if (look->len)
+			return false;
+		look_unexp(eng_rxc_match(&ep->rxc[look->sub / 2], !(look->sub % 2)), !(look->sub % 2), look);
+	}
+	return true;
+}
+
+/* ---- steps ------------------------------------------------------------------------------------------- */
+
+static bool look_part(struct eng_ep *ep, struct obj_look *look)
+{
+	switch (look->part) {
+	case PART_EP:
+		return look_ep(ep, look);
+	case PART_PEERS:
+		return look_peers(ep, look);
+	case PART_TAGGED:
+		return look_all_recvs(ep, true, look);
+	case PART_MSGS:
+		return look_all_recvs(ep, false, look);
+	default:
+		return look_all_unexp(ep, look);
+	}
+}
+
+static bool look_step(struct obj_shown *shown, struct obj_look *look)
+{
+	struct eng_ep *ep = container_of(shown, struct eng_ep, shown);
+
+	while (look->part != PART_END) {
+		if (!look_part(ep, look))
+			return true;
+		look->part++;
+		if (obj_look_ends(look))
+			break;
+	}
+	return look->part != PART_END;
+}
+
+void eng_seen_add(struct eng_ep *ep)
+{
+	ep->shown.prog = ep->base.prog;
+	ep->shown.step = look_step;
+	ep->shown.next = NULL;
+	obj_shown_add(&ep->shown);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * seen.h - an endpoint as a program that inspects this one sees it (obj/inspect/shown.h): its peers, the
+ * sends that wait for them, the posted receives, the unexpected messages.
+ *
+ * What calls count anyway is read; nothing is counted for it.
+ */
+#ifndef ENG_SEEN_H
+#define ENG_SEEN_H
+
+#include "engine/peer.h"
+
+/* Lists are cut: so many are told, of the oldest for messages and sends; the counts are of all. */
+#define ENG_SEEN_RECVS 256
+#define ENG_SEEN_MSGS 64
+#define ENG_SEEN_SENDS 4	/* of a peer */
+
+/* eng_seen_add - @ep, which is enabled, can be looked at until obj_shown_remove(&ep->shown). */
+void eng_seen_add(struct eng_ep *ep);
+
+/* eng_seen_forget - @peer goes: a look in progress continues with the next one. */
+static inline void eng_seen_forget(struct eng_peer *peer)
+{
+	if (peer->ep->shown.next == peer)
+		peer->ep->shown.next = peer->node.next == &peer->ep->peers ? NULL :
+				       container_of(peer->node.next, struct eng_peer, node);
+}
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * record.h - what a process answers on its inspection socket.
+ *
+ * The socket is a local one with the abstract name INSPECT_NAME, of type SOCK_STREAM.  The side that asks
+ * sends one struct inspect_ask; the answer is a sequence of records, each of which begins with struct
+ * inspect_head, and ends with INSPECT_END.  Both ends are on one host: numbers are in host order.
+ *
+ * Each side checks the user of the other one (SO_PEERCRED): the process answers its own user and root; the
+ * side that asks accepts the process that it expects, as abstract names can be taken by any.  What it then
+ * gets is nevertheless checked as from a stranger: inspect_next().
+ *
+ * A record of a type that is not known is skipped; one may be longer than is known here.
+ */
+#ifndef OBJ_INSPECT_RECORD_H
+#define OBJ_INSPECT_RECORD_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* User, process, and a number for each copy of this code in the process (loaded providers have one). */
+#define INSPECT_NAME "libfabric-inspect/%u/%d/%u"
+#define INSPECT_PREFIX "libfabric-inspect/"
+#define INSPECT_COPIES 8
+
+#define INSPECT_MAGIC 0x6f666970u
+#define INSPECT_VERSION 1
+#define INSPECT_TEXT 128	/* of addresses and other names, NUL included */
+#define INSPECT_PATH 512
+#define INSPECT_RECORD_MAX 1024	/* bytes of a record */
+
+/* What is asked for beyond the endpoints and their peers. */
+enum inspect_want {
+	INSPECT_PATHS = 1 << 0,	/* the text of each path: system calls */
+};
+
+struct inspect_ask {
+	uint32_t magic;
+	uint32_t version;
+	uint32_t want;		/* enum inspect_want */
+	uint32_t zero;
+};
+
+enum inspect_type {
+	INSPECT_PROCESS = 1,	/* first, once */
+	INSPECT_EP = 2,		/* what follows belongs to it */
+	INSPECT_PEER = 3,
+	INSPECT_PATH_TEXT = 4,	/* of the peer before it */
+	INSPECT_SEND = 5,	/* a send to the peer before it that waits for an answer */
+	INSPECT_RECV = 6,	/* a posted receive */
+	INSPECT_MSG = 7,	/* an unexpected message */
+	INSPECT_LATE = 8,	/* the endpoint's lists could not be read within the time limit */
+	INSPECT_END = 9,
+};
+
+struct inspect_head {
+	uint32_t len;		/* of the record, this included */
+	uint16_t type;		/* enum inspect_type */
+	uint16_t zero;
+};
+
+struct inspect_process {
+	struct inspect_head head;
+	int32_t pid;
+	uint32_t eps;
+	char release[40];
+	char command[64];
+};
+
+struct inspect_ep {
+	struct inspect_head head;
+	uint64_t id;
+	char provider[32];
+	char kind[16];		/* "RDM", "MSG" */
+	char addr[INSPECT_TEXT];
+	uint64_t peers;
+	uint64_t sends;		/* operations that are not complete */
+	uint64_t tagged, msgs;	/* posted receives */
+	uint64_t unexp_tagged, unexp_msgs;	/* messages without a receive */
+	uint64_t held;		/* bytes kept for peers */
+	uint64_t polls;		/* by threads of the program */
+	uint64_t sleepers;	/* threads that sleep in a blocking call */
+};
+
+struct inspect_peer {
+	struct inspect_head head;
+	uint64_t fi_addr;	/* UINT64_MAX: none is known */
+	char addr[INSPECT_TEXT];
+	char link[16];		/* "tcp", "shm" */
+	char state[16];		/* of its channel */
+	uint64_t sends;		/* that are not complete, */
+	uint64_t fenced;	/* .. of these, behind a fence, */
+	uint64_t queued;	/* .. and packets that wait for a connection */
+	uint64_t msgs;		/* unexpected messages of it, */
+	uint64_t msg_bytes;	/* .. and their payload */
+	uint64_t held;
+	uint32_t xoff;		/* 1: it takes announcements only, 2: we told it so, 3: both */
+	uint32_t zero;
+};
+
+struct inspect_path {
+	struct inspect_head head;
+	char text[INSPECT_PATH];
+};
+
+struct inspect_send {
+	struct inspect_head head;
+	char what[16];		/* "message", "tagged", "read", "write", "atomic" */
+	char waits[32];		/* for what */
+	uint64_t tag;
+	uint64_t len;
+};
+
+struct inspect_recv {
+	struct inspect_head head;
+	uint32_t tagged;
+	uint32_t multi;		/* a multi-receive buffer */
+	uint64_t tag, ignore;
+	uint64_t room;		/* bytes */
+	uint64_t seq;		/* order of posting in its endpoint */
+	uint64_t age_ns;	/* it has been waiting for at least so long; 0: not known */
+	char from[INSPECT_TEXT];	/* the only source; "": any */
+};
+
+struct inspect_msg {
+	struct inspect_head head;
+	uint32_t tagged;
+	uint32_t announced;	/* 1: its payload is with its sender */
+	uint64_t tag;
+	uint64_t len;
+	char from[INSPECT_TEXT];
+};
+
+/* inspect_next - the record at @at of @len bytes that have arrived.
+ *
+ * Returns its length, at most INSPECT_RECORD_MAX; 0: it is not complete; -1: malformed.
+ */
+static inline int inspect_next(const uint8_t *at, size_t len)
+{
+	struct inspect_head head;
+
+	if (len < sizeof(head))
+		return 0;
+	memcpy(&head, at, sizeof(head));
+	if (head.len < sizeof(head) || head.len > INSPECT_RECORD_MAX || head.len % 8)
+		return -1;
+	return head.len <= len ? (int) head.len : 0;
+}
+
+#endif

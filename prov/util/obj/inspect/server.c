@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include "obj/inspect/server.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <rdma/providers/fi_log.h>
+#include <rdma/providers/fi_prov.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/release.h"
+#include "base/thread.h"
+#include "net/inherit.h"
+#include "obj/inspect/shown.h"
+
+#define BACKLOG 16
+#define IO_SECONDS 1			/* for the other side to send, or to take, anything */
+#define WAIT_NS UINT64_C(1000000000)	/* for the program to make progress */
+
+static atomic_bool started;
+
+/* ---- the socket ------------------------------------------------------------------------ */
+
+static socklen_t name_of(struct sockaddr_un *sun, unsigned copy)
+{
+	int len;
+
+	memset(sun, 0, sizeof(*sun));
+	sun->sun_family = AF_UNIX;
+	len = snprintf(sun->sun_path + 1, sizeof(sun->sun_path) - 1, INSPECT_NAME, (unsigned) geteuid(),
+		       (int) getpid(), copy);
+	return (socklen_t) (offsetof(struct sockaddr_un, sun_path) + 1 + (size_t) len);
+}
+
+static int open_socket(void)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct sockaddr_un sun;
+	unsigned copy;
+
+	if (fd < 0)
+		return -errno;
+	for (copy = 0; copy < INSPECT_COPIES; copy++)
+		if (!bind(fd, (struct sockaddr *) &sun, name_of(&sun, copy)))
+			break;
+	if (copy == INSPECT_COPIES || listen(fd, BACKLOG)) {
+		close(fd);
+		return -errno;
+	}
+	net_inherit_not(fd);
+	return fd;
+}
+
+/* may_ask - does the process at the other end belong to our user, or to root? */
+static bool may_ask(int fd)
+{
+	struct ucred cred;
+	socklen_t len = sizeof(cred);
+
+	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) &&
+	       (cred.uid == geteuid() || cred.uid == 0);
+}
+
+static void limit_time(int fd)
+{
+	struct timeval limit = { .tv_sec = IO_SECONDS };
+
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+}
+
+static bool send_all(int fd, const uint8_t *buf, size_t len)
+{
+	ssize_t ret;
+
+	while (len) {
+		ret = send(fd, buf, len, MSG_NOSIGNAL);
+		if (ret < 0 && errno == EINTR)
+			continue;
+		if (ret <= 0)
+			return false;
+		buf += ret;
+		len -= (size_t) ret;
+	}
+	return true;
+}
+
+/* ---- an answer ----------------------------------------------------------------------------- */
+
+static bool send_look(void *arg, struct obj_look *look)
+{
+	return send_all(*(const int *) arg, look->buf, look->len);
+}
+
+static void read_command(char *buf, size_t size)
+{
+	FILE *file = fopen("/proc/self/comm", "re");
+
+	if (!file)
+		return;
+	if (!fgets(buf, (int) size, file))
+		*buf = '\0';
+	buf[strcspn(buf, "\n")] = '\0';
+	fclose(file);
+}
+
+static bool send_process(int fd, struct obj_look *look)
+{
+	struct inspect_process *process;
+
+	look->len = 0;
+	process = obj_look_add(look, INSPECT_PROCESS, sizeof(*process));
+	process->pid = (int32_t) getpid();
+	process->eps = obj_shown_count();
+	snprintf(process->release, sizeof(process->release), "%s", release_long());
+	read_command(process->command, sizeof(process->command));
+	return send_look(&fd, look);
+}
+
+static void answer(int fd, struct obj_look *look)
+{
+	struct inspect_ask ask;
+
+	limit_time(fd);
+	if (!may_ask(fd) || recv(fd, &ask, sizeof(ask), MSG_WAITALL) != sizeof(ask) ||
+	    ask.magic != INSPECT_MAGIC || ask.version != INSPECT_VERSION)
+		return;
+	look->want = ask.want;
+	if (!send_process(fd, look))
+		return;
+	obj_shown_each(look, WAIT_NS, send_look, &fd);
+	look->len = 0;
+	obj_look_add(look, INSPECT_END, sizeof(struct inspect_head));
+	send_look(&fd, look);
+}
+
+static void *serve(void *arg)
+{
+	int listener = (int) (intptr_t) arg, fd;
+	struct obj_look *look = malloc(sizeof(*look));
+
+	while (look) {
+		fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+		if (fd >= 0) {
+			net_inherit_not(fd);
+			answer(fd, look);
+			close(fd);
+		} else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
+			sleep(1);
+		} else if (errno != EINTR && errno != ECONNABORTED) {
+			break;
+		}
+	}
+	free(look);
+	close(listener);
+	return NULL;
+}
+
+/* ---- start ----------------------------------------------------------------------------------- */
+
+static bool is_wanted(void)
+{
+	int wanted = 1;
+
+	fi_param_define(NULL, "inspect", FI_PARAM_BOOL, NULL);
+	fi_param_get_bool(NULL, "inspect", &wanted);
+	return wanted && !getauxval(AT_SECURE);
+}
+
+void obj_server_start(void)
+{
+	pthread_t thread;
+	int fd;
+
+	if (atomic_exchange(&started, true) || !is_wanted())
+		return;
+	fd = open_socket();
+	if (fd < 0)
+		return;
+	if (thread_start_small(&thread, serve, (void *) (intptr_t) fd))
+		close(fd);
+	else
+		pthread_detach(thread);
+}
+
+void obj_server_forked(void)
+{
+	atomic_store(&started, false);
+}

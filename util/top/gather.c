@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include "gather.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <rdma/fi_errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ANSWER_SECONDS 10	/* for one process */
+
+/* ---- whom to ask ------------------------------------------------------------------------- */
+
+/* is_expected - is the process at the other end the one that the name says, and of that user? */
+static bool is_expected(int fd, pid_t pid, uid_t uid)
+{
+	struct ucred cred;
+	socklen_t len = sizeof(cred);
+
+	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) && cred.pid == pid && cred.uid == uid &&
+	       (uid == geteuid() || !geteuid());
+}
+
+static int rank_of(pid_t pid)
+{
+	static const char *const names[] = { "PMIX_RANK=", "OMPI_COMM_WORLD_RANK=", "PMI_RANK=", "SLURM_PROCID=" };
+	char path[64], env[512];
+	int rank = -1, c = 0;
+	size_t i, len;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%ld/environ", (long) pid);
+	file = fopen(path, "re");
+	while (file && c != EOF && rank < 0) {
+		for (len = 0; (c = getc(file)) != EOF && c; )
+			if (len + 1 < sizeof(env))
+				env[len++] = (char) c;
+		env[len] = '\0';
+		for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+			if (!strncmp(env, names[i], strlen(names[i])))
+				rank = atoi(env + strlen(names[i]));
+	}
+	if (file)
+		fclose(file);
+	return rank;
+}
+
+/* ---- one answer ---------------------------------------------------------------------------- */
+
+static int connect_to(const char *name, pid_t pid, uid_t uid)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct sockaddr_un sun = { .sun_family = AF_UNIX };
+	struct timeval limit = { .tv_sec = 2 };
+	size_t len = strlen(name);
+
+	if (fd < 0)
+		return -errno;
+	memcpy(sun.sun_path + 1, name, len);
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+	if (connect(fd, (struct sockaddr *) &sun,
+		    (socklen_t) (offsetof(struct sockaddr_un, sun_path) + 1 + len)) ||
+	    !is_expected(fd, pid, uid)) {
+		close(fd);
+		return -FI_EACCES;
+	}
+	return fd;
+}
+
+/* cut - keep the whole records.  Returns false: what came is malformed. */
+static bool cut(struct answer *answer)
+{
+	struct inspect_head head;
+	size_t off = 0;
+	int len;
+
+	while ((len = inspect_next(answer->buf + off, answer->len - off)) > 0) {
+		memcpy(&head, answer->buf + off, sizeof(head));
+		off += (size_t) len;
+		answer->complete = head.type == INSPECT_END;
+	}
+	answer->len = off;
+	return len >= 0;
+}
+
+static bool receive(int fd, struct answer *answer)
+{
+	time_t end = time(NULL) + ANSWER_SECONDS;
+	size_t room = 0;
+	ssize_t ret;
+	uint8_t *buf;
+
+	for (;;) {
+		if (answer->len == room) {
+			room = room ? 2 * room : 65536;
+			buf = room <= ANSWER_MAX ? realloc(answer->buf, room) : NULL;
+			if (!buf)
+				return false;
+			answer->buf = buf;
+		}
+		ret = recv(fd, answer->buf + answer->len, room - answer->len, 0);
+		if (ret < 0 && errno == EINTR)
+			continue;
+		if (ret <= 0 || time(NULL) > end)
+			return cut(answer);
+		answer->len += (size_t) ret;
+	}
+}
+
+static void ask(struct answers *answers, const char *name, pid_t pid, uid_t uid, uint32_t want)
+{
+	struct inspect_ask request = { INSPECT_MAGIC, INSPECT_VERSION, want, 0 };
+	struct answer answer = { .pid = pid, .rank = rank_of(pid) }, *of;
+	int fd = connect_to(name, pid, uid);
+
+	if (fd < 0)
+		return;
+	if (send(fd, &request, sizeof(request), MSG_NOSIGNAL) == sizeof(request) && receive(fd, &answer) &&
+	    answer.len) {
+		of = realloc(answers->of, (answers->cnt + 1) * sizeof(*of));
+		if (of) {
+			answers->of = of;
+			of[answers->cnt++] = answer;
+			answer.buf = NULL;
+		}
+	}
+	free(answer.buf);
+	close(fd);
+}
+
+static bool is_wanted(const pid_t *pids, size_t cnt, pid_t pid)
+{
+	size_t i;
+
+	for (i = 0; i < cnt; i++)
+		if (pids[i] == pid)
+			return true;
+	return !cnt;
+}
+
+/* The names of the sockets are those of this network namespace. */
+int answers_gather(const pid_t *pids, size_t pid_cnt, uint32_t want, struct answers *answers)
+{
+	FILE *file = fopen("/proc/net/unix", "re");
+	char line[512], *name, whole[64];
+	unsigned uid, copy;
+	int pid;
+
+	*answers = (struct answers) { NULL, 0 };
+	while (file && fgets(line, sizeof(line), file)) {
+		name = strstr(line, "@" INSPECT_PREFIX);
+		if (!name || sscanf(name + 1, INSPECT_NAME, &uid, &pid, &copy) != 3 || copy >= INSPECT_COPIES)
+			continue;
+		snprintf(whole, sizeof(whole), INSPECT_NAME, uid, pid, copy);
+		name[strcspn(name, " \n")] = '\0';
+		if (!strcmp(whole, name + 1) && is_wanted(pids, pid_cnt, pid) && (uid == geteuid() || !geteuid()))
+			ask(answers, whole, pid, uid, want);
+	}
+	if (file)
+		fclose(file);
+	return file ? 0 : -FI_ENOSYS;
+}
+
+void answers_free(struct answers *answers)
+{
+	size_t i;
+
+	for (i = 0; i < answers->cnt; i++)
+		free(answers->of[i].buf);
+	free(answers->of);
+	*answers = (struct answers) { NULL, 0 };
+}
+
+/* ---- records ---------------------------------------------------------------------------------- */
+
+static void clean(char *text, size_t size)
+{
+	text[size - 1] = '\0';
+	for (; *text; text++)
+		if (*text < ' ' || *text > '~')
+			*text = '?';
+}
+
+static void clean_all(union record *r)
+{
+	switch (r->head.type) {
+	case INSPECT_PROCESS:
+		clean(r->process.release, sizeof(r->process.release));
+		clean(r->process.command, sizeof(r->process.command));
+		break;
+	case INSPECT_EP:
+		clean(r->ep.provider, sizeof(r->ep.provider));
+		clean(r->ep.kind, sizeof(r->ep.kind));
+		clean(r->ep.addr, sizeof(r->ep.addr));
+		break;
+	case INSPECT_PEER:
+		clean(r->peer.addr, sizeof(r->peer.addr));
+		clean(r->peer.link, sizeof(r->peer.link));
+		clean(r->peer.state, sizeof(r->peer.state));
+		break;
+	case INSPECT_PATH_TEXT:
+		clean(r->path.text, sizeof(r->path.text));
+		break;
+	case INSPECT_SEND:
+		clean(r->send.what, sizeof(r->send.what));
+		clean(r->send.waits, sizeof(r->send.waits));
+		break;
+	case INSPECT_RECV:
+		clean(r->recv.from, sizeof(r->recv.from));
+		break;
+	case INSPECT_MSG:
+		clean(r->msg.from, sizeof(r->msg.from));
+		break;
+	default:
+		break;
+	}
+}
+
+unsigned record_at(const struct answer *answer, size_t off, union record *out, size_t *next_p)
+{
+	int len = inspect_next(answer->buf + off, answer->len - off);
+
+	if (len <= 0)
+		return 0;
+	memset(out, 0, sizeof(*out));
+	memcpy(out, answer->buf + off, (size_t) len);
+	clean_all(out);
+	*next_p = off + (size_t) len;
+	return out->head.type;
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include "show.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "../json.h"
+
+/* ---- text ---------------------------------------------------------------------------------- */
+
+static void text_process(const struct answer *answer, const struct inspect_process *p, FILE *out)
+{
+	fprintf(out, "process %ld %s", (long) answer->pid, p->command);
+	if (answer->rank >= 0)
+		fprintf(out, ", rank %d", answer->rank);
+	fprintf(out, ": %" PRIu32 " endpoints, release %s\n", p->eps, p->release);
+}
+
+static void text_ep(const struct inspect_ep *ep, FILE *out)
+{
+	fprintf(out, "  endpoint %s %s %s: %" PRIu64 " sends in progress, posted receives %" PRIu64 " tagged "
+		"%" PRIu64 " other, unexpected messages %" PRIu64 " tagged %" PRIu64 " other (%" PRIu64
+		" bytes kept)%s\n", ep->provider, ep->kind, ep->addr, ep->sends, ep->tagged, ep->msgs,
+		ep->unexp_tagged, ep->unexp_msgs, ep->held, ep->sleepers ? ", the program sleeps in a call" : "");
+}
+
+static void text_peer(const struct inspect_peer *peer, FILE *out)
+{
+	fprintf(out, "    peer %s over %s, %s", peer->addr, peer->link, peer->state);
+	if (peer->sends)
+		fprintf(out, ", %" PRIu64 " sends in progress", peer->sends);
+	if (peer->fenced)
+		fprintf(out, " (%" PRIu64 " behind a fence)", peer->fenced);
+	if (peer->queued)
+		fprintf(out, ", %" PRIu64 " packets wait for a connection", peer->queued);
+	if (peer->msgs)
+		fprintf(out, ", %" PRIu64 " unexpected messages of %" PRIu64 " bytes", peer->msgs, peer->msg_bytes);
+	if (peer->xoff)
+		fprintf(out, ", flow control: %s", peer->xoff == 1 ? "it takes announcements only" :
+			peer->xoff == 2 ? "we take announcements only" : "both take announcements only");
+	fprintf(out, "\n");
+}
+
+static void text_send(const struct inspect_send *send, FILE *out)
+{
+	fprintf(out, "      send: %s", send->what);
+	if (!strcmp(send->what, "tagged"))
+		fprintf(out, ", tag 0x%" PRIx64, send->tag);
+	fprintf(out, ", %" PRIu64 " bytes, waits for %s\n", send->len, send->waits);
+}
+
+static void text_recv(const struct inspect_recv *recv, FILE *out)
+{
+	fprintf(out, "    receive: %s", recv->tagged ? "tagged" : recv->multi ? "multi-receive buffer" : "any message");
+	if (recv->tagged)
+		fprintf(out, ", tag 0x%" PRIx64, recv->tag);
+	if (recv->tagged && recv->ignore)
+		fprintf(out, " (ignore 0x%" PRIx64 ")", recv->ignore);
+	fprintf(out, ", from %s, %" PRIu64 " bytes: no such message has come\n",
+		*recv->from ? recv->from : "any peer", recv->room);
+}
+
+static void text_msg(const struct inspect_msg *msg, FILE *out)
+{
+	fprintf(out, "    unexpected: %s", msg->tagged ? "tagged" : "message");
+	if (msg->tagged)
+		fprintf(out, ", tag 0x%" PRIx64, msg->tag);
+	fprintf(out, ", from %s, %" PRIu64 " bytes%s\n", msg->from, msg->len,
+		msg->announced ? ", which are still with the sender" : "");
+}
+
+static void text_record(const struct answer *answer, const union record *r, FILE *out)
+{
+	switch (r->head.type) {
+	case INSPECT_PROCESS:
+		text_process(answer, &r->process, out);
+		break;
+	case INSPECT_EP:
+		text_ep(&r->ep, out);
+		break;
+	case INSPECT_PEER:
+		text_peer(&r->peer, out);
+		break;
+	case INSPECT_PATH_TEXT:
+		fprintf(out, "      path: %s\n", r->path.text);
+		break;
+	case INSPECT_SEND:
+		text_send(&r->send, out);
+		break;
+	case INSPECT_RECV:
+		text_recv(&r->recv, out);
+		break;
+	case INSPECT_MSG:
+		text_msg(&r->msg, out);
+		break;
+	case INSPECT_LATE:
+		fprintf(out, "    the program makes no progress, and its endpoint has no lock: no more is known\n");
+		break;
+	default:
+		break;
+	}
+}
+
+static void text_answer(const struct answer *answer, FILE *out)
+{
+	union record r;
+	size_t off = 0;
+
+	while (record_at(answer, off, &r, &off))
+		text_record(answer, &r, out);
+	if (!answer->complete)
+		fprintf(out, "  the answer is incomplete\n");
+}
+
+void show_text(const struct answers *answers, FILE *out)
+{
+	size_t i;
+
+	for (i = 0; i < answers->cnt; i++)
+		text_answer(&answers->of[i], out);
+	if (!answers->cnt)
+		fprintf(out, "no process to look at: none of this user, in this network namespace, has an endpoint "
+			"and permits it (FI_INSPECT)\n");
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------- */
+
+static const struct {
+	unsigned type;
+	const char *name;
+} lists[] = {
+	{ INSPECT_PEER, "peer" }, { INSPECT_SEND, "send" }, { INSPECT_RECV, "receive" },
+	{ INSPECT_MSG, "unexpected" }, { INSPECT_PATH_TEXT, "path" }, { INSPECT_LATE, "late" },
+};
+
+static void json_ep(struct json *j, const struct inspect_ep *ep)
+{
+	json_str(j, "provider", ep->provider);
+	json_str(j, "type", ep->kind);
+	json_str(j, "addr", ep->addr);
+	json_u64(j, "sends", ep->sends);
+	json_u64(j, "tagged_receives", ep->tagged);
+	json_u64(j, "other_receives", ep->msgs);
+	json_u64(j, "unexpected_tagged", ep->unexp_tagged);
+	json_u64(j, "unexpected_other", ep->unexp_msgs);
+	json_u64(j, "held_bytes", ep->held);
+	json_u64(j, "polls", ep->polls);
+	json_u64(j, "sleepers", ep->sleepers);
+}
+
+static void json_peer(struct json *j, const struct inspect_peer *peer)
+{
+	json_str(j, "addr", peer->addr);
+	json_str(j, "link", peer->link);
+	json_str(j, "state", peer->state);
+	json_u64(j, "sends", peer->sends);
+	json_u64(j, "fenced", peer->fenced);
+	json_u64(j, "queued_packets", peer->queued);
+	json_u64(j, "unexpected", peer->msgs);
+	json_u64(j, "unexpected_bytes", peer->msg_bytes);
+	json_bool(j, "takes_announcements_only", peer->xoff & 1);
+	json_bool(j, "told_announcements_only", peer->xoff & 2);
+}
+
+static void json_recv(struct json *j, const struct inspect_recv *recv)
+{
+	json_bool(j, "tagged", recv->tagged);
+	json_bool(j, "multi", recv->multi);
+	json_u64(j, "tag", recv->tag);
+	json_u64(j, "ignore", recv->ignore);
+	json_u64(j, "bytes", recv->room);
+	json_u64(j, "order", recv->seq);
+	json_str(j, "from", *recv->from ? recv->from : NULL);
+}
+
+static void json_fields(struct json *j, const union record *r)
+{
+	switch (r->head.type) {
+	case INSPECT_PEER:
+		json_peer(j, &r->peer);
+		break;
+	case INSPECT_PATH_TEXT:
+		json_str(j, "text", r->path.text);
+		break;
+	case INSPECT_SEND:
+		json_str(j, "what", r->send.what);
+		json_str(j, "waits_for", r->send.waits);
+		json_u64(j, "tag", r->send.tag);
+		json_u64(j, "bytes", r->send.len);
+		break;
+	case INSPECT_RECV:
+		json_recv(j, &r->recv);
+		break;
+	case INSPECT_MSG:
+		json_bool(j, "tagged", r->msg.tagged);
+		json_bool(j, "announced", r->msg.announced);
+		json_u64(j, "tag", r->msg.tag);
+		json_u64(j, "bytes", r->msg.len);
+		json_str(j, "from", r->msg.from);
+		break;
+	default:
+		break;
+	}
+}
+
+/* json_item - an element of the list "items" of an endpoint, which says what it is. */
+static void json_item(struct json *j, const union record *r)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		if (lists[i].type != r->head.type)
+			continue;
+		json_object(j, NULL);
+		json_str(j, "kind", lists[i].name);
+		json_fields(j, r);
+		json_end(j);
+	}
+}
+
+static void json_answer(struct json *j, const struct answer *answer)
+{
+	bool open = false;
+	union record r;
+	size_t off = 0;
+
+	json_object(j, NULL);
+	json_i64(j, "pid", answer->pid);
+	if (answer->rank >= 0)
+		json_i64(j, "rank", answer->rank);
+	json_bool(j, "complete", answer->complete);
+	if (record_at(answer, 0, &r, &off) == INSPECT_PROCESS) {
+		json_str(j, "command", r.process.command);
+		json_str(j, "release", r.process.release);
+	}
+	json_array(j, "endpoints");
+	while (record_at(answer, off, &r, &off)) {
+		if (r.head.type == INSPECT_EP) {
+			if (open) {
+				json_end(j);
+				json_end(j);
+			}
+			json_object(j, NULL);
+			json_ep(j, &r.ep);
+			json_array(j, "items");
+			open = true;
+		} else if (open) {
+			json_item(j, &r);
+		}
+	}
+	if (open) {
+		json_end(j);
+		json_end(j);
+	}
+	json_end(j);
+	json_end(j);
+}
+
+void show_json(const struct answers *answers, FILE *out)
+{
+	struct json j;
+	size_t i;
+
+	json_start(&j, out);
+	json_object(&j, NULL);
+	json_array(&j, "processes");
+	for (i = 0; i < answers->cnt; i++)
+		json_answer(&j, &answers->of[i]);
+	json_end(&j);
+	json_end(&j);
+}

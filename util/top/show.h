@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/* show.h - answers as text for people, and as JSON for programs. */
+#ifndef UTIL_TOP_SHOW_H
+#define UTIL_TOP_SHOW_H
+
+#include <stdio.h>
+
+#include "gather.h"
+
+void show_text(const struct answers *answers, FILE *out);
+void show_json(const struct answers *answers, FILE *out);
+
+/* show_waits - which process waits for which, by receives that name their source and sends that wait for
+ * a receive; cycles among them first.  Nothing where none does.
+ */
+void show_waits(const struct answers *answers, FILE *out);
+
+#endif

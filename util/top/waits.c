@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/* Which process waits for which.  An edge is a receive that names its source, or a send that waits for a
+ * receive; the process at its end is the one whose endpoint has that address.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "show.h"
+
+#define EDGES_MAX 4096
+
+struct edge {
+	size_t from, to;	/* answers; to == cnt: none of those that answered */
+	char what[128];
+	char addr[INSPECT_TEXT];
+};
+
+struct edges {
+	struct edge *of;
+	size_t cnt;
+};
+
+static size_t owner_of(const struct answers *answers, const char *addr)
+{
+	union record r;
+	size_t i, off;
+
+	for (i = 0; i < answers->cnt; i++)
+		for (off = 0; record_at(&answers->of[i], off, &r, &off); )
+			if (r.head.type == INSPECT_EP && *addr && !strcmp(r.ep.addr, addr))
+				return i;
+	return answers->cnt;
+}
+
+static struct edge *add_edge(struct edges *edges, const struct answers *answers, size_t from, const char *addr)
+{
+	struct edge *edge;
+
+	if (edges->cnt == EDGES_MAX)
+		return NULL;
+	edge = &edges->of[edges->cnt++];
+	edge->from = from;
+	edge->to = owner_of(answers, addr);
+	snprintf(edge->addr, sizeof(edge->addr), "%s", addr);
+	return edge;
+}
+
+static void find_edges(const struct answers *answers, size_t i, struct edges *edges)
+{
+	char peer[INSPECT_TEXT] = "";
+	struct edge *edge = NULL;
+	union record r;
+	size_t off = 0;
+
+	while (record_at(&answers->of[i], off, &r, &off)) {
+		if (r.head.type == INSPECT_PEER)
+			memcpy(peer, r.peer.addr, sizeof(peer));
+		if (r.head.type == INSPECT_SEND && !strcmp(r.send.waits, "a matching receive")) {
+			edge = add_edge(edges, answers, i, peer);
+			if (edge)
+				snprintf(edge->what, sizeof(edge->what), "its send of tag 0x%" PRIx64
+					 " (%" PRIu64 " bytes) waits for a receive there", r.send.tag, r.send.len);
+		} else if (r.head.type == INSPECT_RECV && *r.recv.from) {
+			edge = add_edge(edges, answers, i, r.recv.from);
+			if (edge && r.recv.tagged)
+				snprintf(edge->what, sizeof(edge->what), "its receive of tag 0x%" PRIx64
+					 " waits for a message from there", r.recv.tag);
+			else if (edge)
+				snprintf(edge->what, sizeof(edge->what), "its receive waits for a message from there");
+		}
+	}
+}
+
+static void print_name(const struct answer *answer, FILE *out)
+{
+	fprintf(out, "process %ld", (long) answer->pid);
+	if (answer->rank >= 0)
+		fprintf(out, " (rank %d)", answer->rank);
+}
+
+static void print_edge(const struct answers *answers, const struct edge *edge, FILE *out)
+{
+	fprintf(out, "  ");
+	print_name(&answers->of[edge->from], out);
+	fprintf(out, " waits for ");
+	if (edge->to < answers->cnt)
+		print_name(&answers->of[edge->to], out);
+	else
+		fprintf(out, "%s, which has not answered", edge->addr);
+	fprintf(out, ": %s\n", edge->what);
+}
+
+/* cycle_from - follow the first edge of each process from @start.  Returns how many lead back to it; 0: they
+ * do not.
+ */
+static size_t cycle_from(const struct answers *answers, const struct edges *edges, size_t start,
+			 const struct edge **path)
+{
+	size_t at = start, len = 0, i;
+
+	while (len < answers->cnt) {
+		for (i = 0; i < edges->cnt && edges->of[i].from != at; i++)
+			;
+		if (i == edges->cnt)
+			return 0;
+		path[len++] = &edges->of[i];
+		at = edges->of[i].to;
+		if (at == start)
+			return len;
+	}
+	return 0;
+}
+
+static void show_cycles(const struct answers *answers, const struct edges *edges, FILE *out)
+{
+	const struct edge **path = calloc(answers->cnt + 1, sizeof(*path));
+	size_t start, len, i;
+	bool lowest;
+
+	for (start = 0; path && start < answers->cnt; start++) {
+		len = cycle_from(answers, edges, start, path);
+		lowest = len > 0;
+		for (i = 0; i < len; i++)
+			lowest &= path[i]->from >= start;
+		if (!lowest)
+			continue;
+		fprintf(out, "deadlock: %zu processes wait for each other\n", len);
+		for (i = 0; i < len; i++)
+			print_edge(answers, path[i], out);
+	}
+	free(path);
+}
+
+void show_waits(const struct answers *answers, FILE *out)
+{
+	struct edges edges = { calloc(EDGES_MAX, sizeof(*edges.of)), 0 };
+	size_t i;
+
+	if (!edges.of)
+		return;
+	for (i = 0; i < answers->cnt; i++)
+		find_edges(answers, i, &edges);
+	if (edges.cnt) {
+		show_cycles(answers, &edges, out);
+		fprintf(out, "waiting:\n");
+		for (i = 0; i < edges.cnt; i++)
+			print_edge(answers, &edges.of[i], out);
+	}
+	free(edges.of);
+}
