@@ -276,7 +276,7 @@ void obj_tick_init(struct obj_tick *tick, uint64_t polls)
 /* was_used - is the processor time that the program's threads have used since the last look more than one
  * part in @part of the time that has passed?
  */
-static bool was_used(struct obj_tick *tick, const struct obj_look *look, unsigned part)
+static bool was_used(struct obj_tick *tick, const struct obj_tick_look *look, unsigned part)
 {
 	bool more = look->used_ns - tick->used_ns > (look->now_ns - tick->looked_ns) / part;
 
@@ -296,7 +296,7 @@ static void slow_down(struct obj_tick *tick, unsigned max_ms)
  * and a thread that takes its place then makes senders wake it by system calls and takes the processor from the
  * program.  With many of them the looks alone, each of which interrupts a process, were a tenth of the time.
  */
-static void spare(struct obj_tick *tick, const struct obj_look *look)
+static void spare(struct obj_tick *tick, const struct obj_tick_look *look)
 {
 	bool alone = was_used(tick, look, SHARES);
 
@@ -309,7 +309,7 @@ static void spare(struct obj_tick *tick, const struct obj_look *look)
 /* waits - the program has not polled, has not used the processor, and wants to: others have it.  It polls when
  * it gets it, and a thread that took its place would only come between.
  */
-static bool waits(struct obj_tick *tick, const struct obj_look *look)
+static bool waits(struct obj_tick *tick, const struct obj_tick_look *look)
 {
 	if (was_used(tick, look, COMPUTES) || tick->spares == SPARES_MAX || !look->is_runnable(look->arg))
 		return false;
@@ -318,7 +318,7 @@ static bool waits(struct obj_tick *tick, const struct obj_look *look)
 	return true;
 }
 
-enum obj_next obj_tick_next(struct obj_tick *tick, const struct obj_look *look)
+enum obj_next obj_tick_next(struct obj_tick *tick, const struct obj_tick_look *look)
 {
 	if (look->polls != tick->polls) {
 		tick->polls = look->polls;

@@ -150,7 +150,7 @@ struct obj_tick {
 };
 
 /* What a look shows. */
-struct obj_look {
+struct obj_tick_look {
 	uint64_t now_ns;
 	uint64_t used_ns;	/* processor time of the program's threads */
 	uint64_t polls;
@@ -167,7 +167,7 @@ void obj_tick_init(struct obj_tick *tick, uint64_t polls);
  * obj_tick_drove - the thread has polled.  If it does so twice in a row the program is busy elsewhere, and when it is
  * back the thread has to be there soon for its next absence.
  */
-enum obj_next obj_tick_next(struct obj_tick *tick, const struct obj_look *look);
+enum obj_next obj_tick_next(struct obj_tick *tick, const struct obj_tick_look *look);
 void obj_tick_drove(struct obj_tick *tick);
 
 #endif

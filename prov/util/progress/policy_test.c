@@ -339,7 +339,7 @@ static bool is_runnable(void *arg)
  */
 static enum obj_next look_after(struct obj_tick *tick, unsigned ms, unsigned polls, uint64_t used_ns)
 {
-	struct obj_look look = { .now_ns = now += ms * MS, .polls = tick->polls + polls, .is_runnable = is_runnable };
+	struct obj_tick_look look = { .now_ns = now += ms * MS, .polls = tick->polls + polls, .is_runnable = is_runnable };
 
 	look.used_ns = tick->used_ns + used_ns;
 	return obj_tick_next(tick, &look);

@@ -84,7 +84,7 @@ static void give_up_fd(struct obj_auto_watch *w)
 static bool program_active(struct obj_auto_watch *w, enum obj_next *next)
 {
 	struct obj_prog *prog = w->prog;
-	const struct obj_look look = {
+	const struct obj_tick_look look = {
 		.now_ns = clock_ns(), .used_ns = used_ns(), .watching = w->watching,
 		.polls = atomic_load_explicit(&prog->polls, memory_order_relaxed),
 		.is_runnable = is_runnable, .arg = w->autop,
