@@ -15,7 +15,6 @@
 #include "base/iov.h"
 #include "channel/hold.h"
 #include "engine/api.h"
-#include "name.h"
 #include "progress/fdset.h"
 
 /* Longest payload that is sent before the receiver asks for it, and a piece of a longer one. */
@@ -590,7 +589,6 @@ const struct eng_link_ops loop_link_ops = {
 	.size = sizeof(struct eng_link_ops),
 	.name = "loop",
 	.chan_size = sizeof(struct loop_chan),
-	.named = loop_name_own,
 	.open = link_open,
 	.close = link_close,
 	.getname = chan_getname,

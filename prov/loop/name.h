@@ -30,7 +30,7 @@ bool loop_name_here(const char *name);
 /* loop_name_hint - an address in a fi_info that is a name, or NULL. */
 const char *loop_name_hint(const void *addr, size_t len);
 
-/* loop_name_own - eng_link_ops.named: a copy of @info whose source address is that of one
+/* loop_name_own - eng_domain_ops.named: a copy of @info whose source address is that of one
  * endpoint alone.
  */
 struct fi_info *loop_name_own(const struct fi_info *info);

@@ -88,7 +88,9 @@ static int loop_getinfo(uint32_t version, const char *node, const char *service,
 
 static int loop_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric, void *context)
 {
-	return eng_fabric_open(&loop_prov, &loop_link_ops, attr, fabric, context);
+	static const struct eng_domain_ops domain = { .named = loop_name_own };
+
+	return eng_fabric_open(&loop_prov, &loop_link_ops, &domain, attr, fabric, context);
 }
 
 static struct fi_provider loop_prov = {

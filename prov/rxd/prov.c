@@ -19,7 +19,7 @@ static int rxd_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric, v
 {
 	if (rxd_conf.local)
 		chan_local_prepare();
-	return eng_fabric_open(&rxd_prov, &rxd_link_ops, attr, fabric, context);
+	return eng_fabric_open(&rxd_prov, &rxd_link_ops, NULL, attr, fabric, context);
 }
 
 /* ---- getinfo ----------------------------------------------------------------------- */

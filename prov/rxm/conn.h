@@ -86,7 +86,7 @@ struct obj_mr;
  */
 int rxm_home_get(struct obj_domain *domain, struct layer_home **home_p);
 
-/* rxm_mr_expose, rxm_mr_conceal, rxm_domain_fini - eng_link_ops. */
+/* rxm_mr_expose, rxm_mr_conceal, rxm_domain_fini - eng_domain_ops. */
 int rxm_mr_expose(struct obj_mr *mr, uint64_t *key_p);
 int rxm_mr_conceal(struct obj_mr *mr);
 void rxm_domain_fini(struct obj_domain *domain);

@@ -153,7 +153,4 @@ const struct eng_link_ops rxm_link_ops = {
 	.hold = hold,
 	.pull = rxm_rx_pull,
 	.drop = rxm_rx_drop,
-	.mr_expose = rxm_mr_expose,
-	.mr_conceal = rxm_mr_conceal,
-	.domain_fini = rxm_domain_fini,
 };

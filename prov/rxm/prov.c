@@ -12,6 +12,12 @@
 
 static struct fi_provider rxm_prov;
 
+static const struct eng_domain_ops domain_ops = {
+	.mr_expose = rxm_mr_expose,
+	.mr_conceal = rxm_mr_conceal,
+	.fini = rxm_domain_fini,
+};
+
 static int rxm_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric, void *context)
 {
 	if (rxm_conf.local)
@@ -21,7 +27,7 @@ static int rxm_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric, v
 			     "each peer has one endpoint below, which keeps all message orders; set "
 			     "it to 1.  For several TCP connections to a peer use provider tcp and set "
 			     "FI_TCP_LANES\n", rxm_conf.msg_eps);
-	return eng_fabric_open(&rxm_prov, &rxm_link_ops, attr, fabric, context);
+	return eng_fabric_open(&rxm_prov, &rxm_link_ops, &domain_ops, attr, fabric, context);
 }
 
 static const enum fi_ep_type types[] = { FI_EP_RDM };

@@ -298,7 +298,6 @@ const struct eng_link_ops shm_link_ops = {
 	.size = sizeof(struct eng_link_ops),
 	.name = "shm",
 	.chan_size = sizeof(struct shm_chan),
-	.named = shm_name_own,
 	.open = link_open,
 	.close = link_close,
 	.getname = chan_getname,

@@ -45,7 +45,7 @@ static inline const char *shm_name_hint(const void *addr, size_t len)
 	return addr && len && memchr(addr, 0, len) && *(const char *) addr ? addr : NULL;
 }
 
-/* shm_name_own - eng_link_ops.named. */
+/* shm_name_own - eng_domain_ops.named. */
 struct fi_info *shm_name_own(const struct fi_info *info);
 
 #endif

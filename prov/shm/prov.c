@@ -117,8 +117,10 @@ static int shm_getinfo(uint32_t version, const char *node, const char *service, 
 
 static int shm_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric, void *context)
 {
+	static const struct eng_domain_ops domain = { .named = shm_name_own };
+
 	chan_local_prepare();
-	return eng_fabric_open(&shm_prov, &shm_link_ops, attr, fabric, context);
+	return eng_fabric_open(&shm_prov, &shm_link_ops, &domain, attr, fabric, context);
 }
 
 static struct fi_provider shm_prov = {

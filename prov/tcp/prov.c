@@ -87,7 +87,7 @@ static int tcp_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric, v
 {
 	if (tcp_conf.local)
 		chan_local_prepare();
-	return eng_fabric_open(&tcp.prov, &tcp_link_ops, attr, fabric, context);
+	return eng_fabric_open(&tcp.prov, &tcp_link_ops, NULL, attr, fabric, context);
 }
 
 static int sockets_getinfo(uint32_t version, const char *node, const char *service,
@@ -99,7 +99,7 @@ static int sockets_getinfo(uint32_t version, const char *node, const char *servi
 static int sockets_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric,
 			  void *context)
 {
-	return eng_fabric_open(&sockets.prov, &tcp_link_ops, attr, fabric, context);
+	return eng_fabric_open(&sockets.prov, &tcp_link_ops, NULL, attr, fabric, context);
 }
 
 static struct provider tcp = {

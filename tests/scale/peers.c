@@ -289,7 +289,7 @@ static void open_all(void)
 	struct fi_info *info = new_info();
 	struct fi_cq_attr cq_attr = { .format = FI_CQ_FORMAT_TAGGED };
 	struct fi_av_attr av_attr = { .type = FI_AV_TABLE };
-	int ret = eng_fabric_open(&prov, &mirror_ops, info->fabric_attr, &o.fabric, NULL);
+	int ret = eng_fabric_open(&prov, &mirror_ops, NULL, info->fabric_attr, &o.fabric, NULL);
 
 	ret = ret ? ret : fi_domain(o.fabric, info, &o.domain, NULL);
 	ret = ret ? ret : fi_av_open(o.domain, &av_attr, &o.av, NULL);

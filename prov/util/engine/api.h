@@ -7,7 +7,7 @@
  * A provider over the engine is a struct eng_link_ops (link.h) and what it offers
  * (offer.h); its fabric is opened with
  *
- *	return eng_fabric_open(&tcp_prov, &tcp_link_ops, attr, fabric, context);
+ *	return eng_fabric_open(&tcp_prov, &tcp_link_ops, NULL, attr, fabric, context);
  *
  * All endpoint types, all data-transfer calls and all options are then there.  One
  * that has to do more when something is opened has an ops table of its own for its
@@ -59,16 +59,36 @@
 
 /* ---- opening -------------------------------------------------------------- */
 
+/* What a provider does about its domains and names, beside the packets of its link.  May be NULL, each. */
+struct eng_domain_ops {
+	/* named - a copy of @info, of which an endpoint is about to be made, with the
+	 * address that it may be asked for before it is enabled.  NULL: there is
+	 * none, or @info has it.
+	 * Errors: NULL, no memory.
+	 */
+	struct fi_info *(*named)(const struct fi_info *info);
+
+	/* mr_expose, mr_conceal - let peers reach a region of the program through what is below
+	 * the link, too; as obj_domain_ops has them.  Both, or none.
+	 */
+	int (*mr_expose)(struct obj_mr *mr, uint64_t *key_p);
+	int (*mr_conceal)(struct obj_mr *mr);
+
+	/* fini - the domain closes. */
+	void (*fini)(struct obj_domain *domain);
+};
+
 /* eng_fabric_open - what a provider's fi_provider.fabric calls: a fabric under which
  * domains and endpoints are the engine's over @link, and passive endpoints where
  * @link has pep_open.
  *
- * @link: transport; must stay valid for ever
+ * @link:   transport; must stay valid for ever
+ * @domain: the same; NULL: none of it
  * Errors: those of obj_fabric_open().
  */
 int eng_fabric_open(const struct fi_provider *prov, const struct eng_link_ops *link,
-		    const struct fi_fabric_attr *attr, struct fid_fabric **fabric_p,
-		    void *context);
+		    const struct eng_domain_ops *domain, const struct fi_fabric_attr *attr,
+		    struct fid_fabric **fabric_p, void *context);
 
 /* eng_ep_open - fi_endpoint() of a provider: FI_EP_MSG and FI_EP_RDM.
  *

@@ -37,11 +37,8 @@ struct eng_ep;
 struct eng_link;
 struct eng_peer;
 struct eng_pep;
-struct fi_info;
 struct fi_rma_iov;
 struct inspect_peer;
-struct obj_domain;
-struct obj_mr;
 struct obj_prog;
 
 #define ENG_HDR_MAX 240		/* bytes of engine header in a packet */
@@ -127,13 +124,6 @@ struct eng_link_ops {
 	size_t size;
 	const char *name;	/* for log lines and fi_info: "tcp", "shm", ... */
 	size_t chan_size;
-
-	/* named - a copy of @info, of which an endpoint is about to be made, with the
-	 * address that it may be asked for before it is enabled.  May be NULL: there is
-	 * none, or @info has it.
-	 * Errors: NULL, no memory.
-	 */
-	struct fi_info *(*named)(const struct fi_info *info);
 
 	/* open - make the endpoint's link.
 	 * Called at fi_enable, once ep->prog is known.  Binds an address unless
@@ -264,14 +254,6 @@ struct eng_link_ops {
 	 * changed.
 	 */
 	bool (*unplace)(struct eng_link *link, struct eng_peer *peer, void *cookie);
-
-	/* mr_expose, mr_conceal - let peers reach a region of the program through what is below
-	 * this link, too; as obj_domain_ops has them.  domain_fini - the domain closes.  May be
-	 * NULL, all.
-	 */
-	int (*mr_expose)(struct obj_mr *mr, uint64_t *key_p);
-	int (*mr_conceal)(struct obj_mr *mr);
-	void (*domain_fini)(struct obj_domain *domain);
 
 	/* ---- connected endpoints (FI_EP_MSG); NULL where there are none ---- */
 

@@ -13,6 +13,7 @@
 struct eng_fabric {
 	struct obj_fabric base;		/* first */
 	const struct eng_link_ops *link;
+	const struct eng_domain_ops *domain;
 };
 
 static const struct eng_link_ops *link_below(struct obj_fabric *fabric)
@@ -20,16 +21,23 @@ static const struct eng_link_ops *link_below(struct obj_fabric *fabric)
 	return container_of(fabric, struct eng_fabric, base)->link;
 }
 
-/* An endpoint of either kind, named by the link if that gives names. */
+static const struct eng_domain_ops *domain_below(struct obj_fabric *fabric)
+{
+	return container_of(fabric, struct eng_fabric, base)->domain;
+}
+
+/* An endpoint of either kind, named by the provider if that gives names. */
 static int open_ep(struct fid_domain *domain, struct fi_info *info, uint64_t flags,
 		   struct fid_ep **ep, void *context, bool scalable)
 {
-	const struct eng_link_ops *link = link_below(obj_domain_of(domain)->fabric);
+	struct obj_fabric *fabric = obj_domain_of(domain)->fabric;
+	const struct eng_link_ops *link = link_below(fabric);
+	const struct eng_domain_ops *ops = domain_below(fabric);
 	struct fi_info *named = NULL;
 	int ret;
 
-	if (info && link->named) {
-		info = named = link->named(info);
+	if (info && ops->named) {
+		info = named = ops->named(info);
 		if (!named)
 			return -FI_ENOMEM;
 	}
@@ -77,22 +85,22 @@ static int query_collective(struct fid_domain *domain, enum fi_collective_op col
 
 static int mr_expose(struct obj_mr *mr, uint64_t *key_p)
 {
-	const struct eng_link_ops *link = link_below(mr->domain->fabric);
+	const struct eng_domain_ops *ops = domain_below(mr->domain->fabric);
 
-	return link->mr_expose ? link->mr_expose(mr, key_p) : 0;
+	return ops->mr_expose ? ops->mr_expose(mr, key_p) : 0;
 }
 
 static int mr_conceal(struct obj_mr *mr)
 {
-	return link_below(mr->domain->fabric)->mr_conceal(mr);
+	return domain_below(mr->domain->fabric)->mr_conceal(mr);
 }
 
 static void domain_fini(struct obj_domain *domain)
 {
-	const struct eng_link_ops *link = link_below(domain->fabric);
+	const struct eng_domain_ops *ops = domain_below(domain->fabric);
 
-	if (link->domain_fini)
-		link->domain_fini(domain);
+	if (ops->fini)
+		ops->fini(domain);
 }
 
 /* ---- opening ----------------------------------------------------------------------- */
@@ -128,13 +136,17 @@ static const struct obj_fabric_ops fabric_ops = {
 };
 
 int eng_fabric_open(const struct fi_provider *prov, const struct eng_link_ops *link,
-		    const struct fi_fabric_attr *attr, struct fid_fabric **fabric_p,
-		    void *context)
+		    const struct eng_domain_ops *domain, const struct fi_fabric_attr *attr,
+		    struct fid_fabric **fabric_p, void *context)
 {
-	int ret = obj_fabric_open(prov, &fabric_ops, sizeof(struct eng_fabric), attr, fabric_p,
-				  context);
+	static const struct eng_domain_ops none;
+	struct eng_fabric *fabric;
+	int ret = obj_fabric_open(prov, &fabric_ops, sizeof(*fabric), attr, fabric_p, context);
 
-	if (!ret)
-		container_of(obj_fabric_of(*fabric_p), struct eng_fabric, base)->link = link;
-	return ret;
+	if (ret)
+		return ret;
+	fabric = container_of(obj_fabric_of(*fabric_p), struct eng_fabric, base);
+	fabric->link = link;
+	fabric->domain = domain ? domain : &none;
+	return 0;
 }

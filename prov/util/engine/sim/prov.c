@@ -21,7 +21,7 @@ int sim_fabric_open(struct fid_fabric **fabric_p)
 	struct fi_fabric_attr attr = { .prov_name = "sim", .name = "sim" };
 
 	attr.api_version = FI_VERSION(2, 6);
-	return eng_fabric_open(&sim_prov, sim_transport, &attr, fabric_p, NULL);
+	return eng_fabric_open(&sim_prov, sim_transport, NULL, &attr, fabric_p, NULL);
 }
 
 static void fill_attrs(struct fi_info *info)
