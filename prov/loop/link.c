@@ -99,13 +99,13 @@ static void flush(struct chan *chan)
 }
 
 /* A packet is sent at once only if none waits, so that order is kept. */
-static int send_pkt(struct eng_link *base, struct eng_peer *peer, struct eng_pkt *pkt)
+static int send_pkt(void *chan_p, struct eng_pkt *pkt)
 {
-	struct chan *chan = eng_peer_chan(peer);
+	struct chan *chan = chan_p;
 
 	if (chan->conn && list_empty(&chan->pending)) {
 		if (!post_packet(chan, pkt))
-			return 1;
+			return ENG_SEND_SENT;
 		wait_for_room(chan);
 	}
 	return chan_queue(chan, pkt);

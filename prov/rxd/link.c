@@ -250,9 +250,9 @@ static void pep_close(struct eng_link *base)
 /* ---- packets ------------------------------------------------------------------------------ */
 
 /* While the connection is made, or after it was lost, packets wait with the channel. */
-static int send_pkt(struct eng_link *base, struct eng_peer *peer, struct eng_pkt *pkt)
+static int send_pkt(void *chan, struct eng_pkt *pkt)
 {
-	struct rxd_conn *conn = eng_peer_chan(peer);
+	struct rxd_conn *conn = chan;
 
 	if (__builtin_expect(rxd_conn_alive(conn), 1))
 		return rxd_tx_send(conn, pkt);

@@ -119,9 +119,9 @@ static void link_close(struct eng_link *base, int linger_ms)
 
 /* ---- peers and packets ----------------------------------------------------------------------- */
 
-static int send_pkt(struct eng_link *base, struct eng_peer *peer, struct eng_pkt *pkt)
+static int send_pkt(void *chan, struct eng_pkt *pkt)
 {
-	return rxm_tx_send(eng_peer_chan(peer), pkt);
+	return rxm_tx_send(chan, pkt);
 }
 
 /* flush - send what waits for the next poll, at once. */

@@ -189,12 +189,6 @@ int shm_tx_send(struct shm_conn *conn, struct eng_pkt *pkt);
 void *shm_tx_slot(void *chan, size_t len);
 int shm_tx_post(void *chan, size_t hdr_len, size_t len);
 
-/* shm_tx_put - eng_link_ops.put, for payload that is not read by the peer. */
-int shm_tx_put(void *chan, const void *hdr, size_t hdr_len, const void *buf, size_t len);
-
-/* shm_tx_room_soon - eng_link_ops.room_soon: not if the receiver is stuck. */
-bool shm_tx_room_soon(void *chan, size_t len);
-
 /* shm_tx_pump - send what waits, as far as there is room; calls done().  From poll() only. */
 int shm_tx_pump(struct shm_conn *conn);
 

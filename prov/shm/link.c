@@ -84,6 +84,7 @@ int shm_link_make(struct eng_ep *ep, const struct chan_ops *ops, const struct sh
 		.eager_limit = EAGER_LIMIT,
 		.seg_size = SEG_SIZE,
 		.addr_len = naming->addr_len,
+		.once_max = SHM_PIECE_MAX,
 		.rma_min = rma_min(),
 		.same_host = true,
 	};
@@ -277,13 +278,13 @@ static int peer_get(struct eng_link *base, struct eng_peer *peer)
 	return ret;
 }
 
-static int send_pkt(struct eng_link *base, struct eng_peer *peer, struct eng_pkt *pkt)
+static int send_pkt(void *chan_p, struct eng_pkt *pkt)
 {
-	struct chan *chan = eng_peer_chan(peer);
+	struct chan *chan = chan_p;
 
 	if (__builtin_expect(chan->conn != NULL, 1))
 		return shm_tx_send(chan->conn, pkt);
-	return chan_queue(chan, pkt);
+	return pkt->flags & ENG_PKT_ONCE ? -FI_ENOBUFS : chan_queue(chan, pkt);
 }
 
 static void grant(struct eng_link *base, struct eng_peer *peer, uint64_t key)
@@ -307,8 +308,6 @@ const struct eng_link_ops shm_link_ops = {
 	.peer_put = chan_peer_put,
 	.slot = shm_tx_slot,
 	.post = shm_tx_post,
-	.put = shm_tx_put,
-	.room_soon = shm_tx_room_soon,
 	.send = send_pkt,
 	.grant = grant,
 	.rma = shm_rma,

@@ -253,6 +253,28 @@ static void check_peer(struct shm_conn *conn)
 		shm_conn_check(conn);
 }
 
+/* no_room - for a packet that is not kept: will there be room within microseconds?  Not if the receiver is
+ * stuck.
+ */
+static int no_room(struct shm_conn *conn)
+{
+	shm_out_look(&conn->out);
+	return conn->out.bad || shm_out_stuck(&conn->out, clock_ns()) ? -FI_ENOBUFS : -FI_EAGAIN;
+}
+
+/* send_once - into the ring, or not at all: payload that the peer reads from here must stay. */
+static int send_once(struct shm_conn *conn, struct eng_pkt *pkt)
+{
+	int ret = -FI_EAGAIN;
+
+	if (__builtin_expect(conn->ended || !conn->ready, 0) || pulls(conn, pkt->len))
+		return -FI_ENOBUFS;
+	if (__builtin_expect(list_empty(&conn->chan->base.pending) &&
+			     shm_out_room(&conn->out, SLOTS_WANTED), 1))
+		ret = pkt->hdr_len + pkt->len <= SHM_BODY ? put_short(conn, pkt) : put_data(conn, pkt);
+	return ret > 0 ? ret : no_room(conn);
+}
+
 int shm_tx_send(struct shm_conn *conn, struct eng_pkt *pkt)
 {
 	bool unordered;
@@ -263,12 +285,14 @@ int shm_tx_send(struct shm_conn *conn, struct eng_pkt *pkt)
 		check_peer(conn);
 	if (__builtin_expect(shm_out_closed(&conn->out) && !conn->ended, 0))
 		shm_conn_peer_closed(conn);
+	if (pkt->flags & ENG_PKT_ONCE)
+		return send_once(conn, pkt);
 	if (__builtin_expect(conn->ended || !conn->ready, 0)) {
 		chan_poller_kick(&conn->poller->base);
 		if (!conn->poller->base.polling)
 			return -FI_EAGAIN;
 		list_add_tail(&pkt->node, &conn->chan->base.pending);	/* done() with the loss */
-		return 0;
+		return ENG_SEND_KEPT;
 	}
 	if (__builtin_expect(list_empty(&conn->chan->base.pending), 1)) {
 		unordered = pkt->flags & ENG_PKT_NOTICE && conn->out.clear == conn->out.pos;
@@ -280,7 +304,7 @@ int shm_tx_send(struct shm_conn *conn, struct eng_pkt *pkt)
 	}
 	list_add_tail(&pkt->node, &conn->chan->base.pending);
 	wait_for_room(conn);
-	return 0;
+	return ENG_SEND_KEPT;
 }
 
 /* room_now - may a packet be put into the ring of @conn without any further question? */
@@ -309,43 +333,6 @@ int shm_tx_post(void *chan, size_t hdr_len, size_t len)
 {
 	publish(((struct chan *) chan)->conn, SHM_SHORT, hdr_len, len);
 	return 1;
-}
-
-int shm_tx_put(void *chan, const void *hdr, size_t hdr_len, const void *buf, size_t len)
-{
-	struct shm_conn *conn = ((struct chan *) chan)->conn;
-	unsigned kind = SHM_DATA;
-	uint8_t *body, *data;
-
-	if (len > SHM_PIECE_MAX || hdr_len > SHM_BODY || __builtin_expect(!room_now(conn), 0) ||
-	    pulls(conn, len))
-		return 0;
-	body = shm_out_slot(&conn->out)->body;
-	if (hdr_len + len <= SHM_BODY) {
-		kind = SHM_SHORT;
-		memcpy(body + hdr_len, buf, len);
-	} else {
-		data = shm_out_data(&conn->out, len, &kind);
-		if (!data)
-			return 0;
-		shm_out_copy(&conn->out, data, buf, len);
-	}
-	memcpy(body, hdr, hdr_len);
-	publish(conn, kind, hdr_len, len);
-	sent(conn, len, false);
-	return 1;
-}
-
-bool shm_tx_room_soon(void *chan, size_t len)
-{
-	struct shm_conn *conn = ((struct chan *) chan)->conn;
-
-	if (!conn || conn->ended || conn->state != SHM_CONN_READY || shm_out_closed(&conn->out))
-		return false;
-	if (len > SHM_PIECE_MAX || pulls(conn, len))
-		return false;
-	shm_out_look(&conn->out);
-	return !conn->out.bad && !shm_out_stuck(&conn->out, clock_ns());
 }
 
 /* put_beside - the data ring has no room for a packet, and its receiver is stuck: it reads the

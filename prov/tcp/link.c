@@ -198,9 +198,9 @@ static int link_setname(struct eng_link *base, const void *addr, size_t len)
 /* ---- peers and packets ---------------------------------------------------------------------- */
 
 /* A channel that is not connected keeps packets, and sends them when the handshake is done. */
-static int send_pkt(struct eng_link *base, struct eng_peer *peer, struct eng_pkt *pkt)
+static int send_pkt(void *chan_p, struct eng_pkt *pkt)
 {
-	struct tcp_chan *chan = eng_peer_chan(peer);
+	struct tcp_chan *chan = chan_p;
 
 	if (__builtin_expect(chan->base.state == CHAN_READY, 1))
 		return tcp_tx_send(chan->base.conn, pkt);

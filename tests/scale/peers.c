@@ -92,9 +92,9 @@ static void reflect(struct chan *chan, const struct eng_pkt *pkt)
 	list_add_tail(&echo->node, &link->echoes);
 }
 
-static int send_pkt(struct eng_link *base, struct eng_peer *peer, struct eng_pkt *pkt)
+static int send_pkt(void *chan_p, struct eng_pkt *pkt)
 {
-	struct chan *chan = eng_peer_chan(peer);
+	struct chan *chan = chan_p;
 
 	if (!chan->conn)
 		return chan_queue(chan, pkt);

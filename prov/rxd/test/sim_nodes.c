@@ -433,7 +433,7 @@ void node_send(struct eng_ep *ep, struct eng_peer *peer, size_t len)
 	msg->pkt.iov[0] = (struct iovec) { msg->data, len / 3 };
 	msg->pkt.iov[1] = (struct iovec) { msg->data + len / 3, len - len / 3 };
 	msg->pkt.iov_cnt = len ? 2 : 0;
-	ret = ep->link->ops->send(ep->link, peer, &msg->pkt);
+	ret = ep->link->ops->send(peer->chan, &msg->pkt);
 	if (ret >= 0)
 		peer->sent++;
 	if (!ret)

@@ -116,7 +116,7 @@ static bool move(struct chan_link *main, struct eng_peer *peer, struct list *pkt
 		chan_start(chan);
 	}
 	while ((pkt = list_pop_entry(pkts, struct eng_pkt, node))) {
-		ret = chan ? main->base.ops->send(&main->base, peer, pkt) : -FI_ENOMEM;
+		ret = chan ? main->base.ops->send(chan, pkt) : -FI_ENOMEM;
 		if (ret)
 			pkt->done(pkt, ret < 0 ? ret : 0);
 	}

@@ -50,10 +50,18 @@ enum {
 	ENG_PKT_MORE = 1 << 0,	/* another packet follows at once: the link may wait for it */
 	ENG_PKT_INLINE = 1 << 1,/* payload is short and lies in the packet's own memory */
 	ENG_PKT_NOTICE = 1 << 2,	/* reports a write that ops->rma made: later RMA may overtake it */
+	ENG_PKT_ONCE = 1 << 3,	/* packet and payload are the caller's again when send() returns, so
+				 * that it is sent at once or not at all; attr.once_max bounds it */
 };
 
-/* One packet to send.  The engine owns the memory and embeds this in
- * its own request; between send() returning 0 and done() the link owns @node
+/* What became of a packet: see send(). */
+enum {
+	ENG_SEND_KEPT = 0,
+	ENG_SEND_SENT = 1,
+};
+
+/* One packet to send: header, payload list and flags.  The engine owns the memory and embeds
+ * this in its own request; between send() returning ENG_SEND_KEPT and done() the link owns @node
  * and may read header and payload.
  */
 struct eng_pkt {
@@ -64,7 +72,7 @@ struct eng_pkt {
 	size_t len;			/* payload bytes, sum over iov */
 	size_t sent;			/* link's: bytes of frame already on the wire */
 	struct iovec iov[ENG_IOV_MAX];
-	/* Exactly once after send() returned 0.  @status: 0 when the buffers are
+	/* Exactly once after send() returned ENG_SEND_KEPT.  @status: 0 when the buffers are
 	 * free and the bytes are in the care of the reliable transport, else
 	 * -FI_E* and the peer will not get them: it is lost.
 	 */
@@ -113,6 +121,7 @@ struct eng_link_attr {
 	bool same_host;		/* peers are processes of this host */
 	bool stays;		/* payload that is not here when its packet is offered stays in the
 				 * sender's memory while it is held; see eng_on_moving() */
+	size_t once_max;	/* longest payload with ENG_PKT_ONCE; 0: such packets are not taken */
 	size_t rma_min;		/* ops->rma is better than packets from this size on, even if
 				 * the peer makes progress */
 };
@@ -160,18 +169,23 @@ struct eng_link_ops {
 	 */
 	void (*peer_put)(struct eng_link *link, struct eng_peer *peer);
 
-	/* send - hand over one packet.
-	 * Returns 1: sent or copied, @pkt and its buffers are the caller's again,
-	 *            done() will not be called;
-	 *         0: held, done() follows;
-	 *       < 0: -FI_E*, the peer is gone (eng_on_down follows or has been).
-	 * A packet that is waiting costs the link no memory.  -FI_EAGAIN comes only
-	 * outside of poll(), when the peer is found to have closed in good order
-	 * since the last poll: the next one calls eng_on_down(), and then the
-	 * packet may be sent over a new channel.
+	/* send - hand over one packet: the one way into a link for messages.
+	 * @chan: eng_peer_chan(peer)
+	 * Returns ENG_SEND_SENT: sent or copied, @pkt and its buffers are the caller's again,
+	 *                   done() will not be called;
+	 *         ENG_SEND_KEPT: @pkt->node is in the link's queue, done() follows.  A packet that
+	 *                   waits costs the link no memory;
+	 *         -FI_EAGAIN: nothing has changed.  With ENG_PKT_ONCE: there is no room, but the
+	 *                   receiver takes packets, so that there will be some within
+	 *                   microseconds.  Else only outside of poll(), when the peer is found to
+	 *                   have closed in good order since the last poll: the next one calls
+	 *                   eng_on_down(), and then the packet may be sent over a new channel;
+	 *         -FI_ENOBUFS: nothing has changed, the packet can be sent only if it may be kept
+	 *                   (ENG_PKT_ONCE);
+	 *         others:   -FI_E*, the peer is gone (eng_on_down follows or has been).
 	 * It begins a cache line, so that the ops of short messages, which follow, are in one.
 	 */
-	_Alignas(LINE_SIZE) int (*send)(struct eng_link *link, struct eng_peer *peer, struct eng_pkt *pkt);
+	_Alignas(LINE_SIZE) int (*send)(void *chan, struct eng_pkt *pkt);
 
 	/* slot, post - send one short packet at once, or not at all.  May be NULL, both.
 	 * For the commonest packets, which then need no struct eng_pkt.
@@ -182,21 +196,6 @@ struct eng_link_ops {
 	 */
 	void *(*slot)(void *chan, size_t len);
 	int (*post)(void *chan, size_t hdr_len, size_t len);
-
-	/* put - send one packet whose payload is in one buffer at once, or not at all.  May be
-	 * NULL.  For packets that slot() is too short for, which then need no struct eng_pkt.
-	 * @chan: eng_peer_chan(peer)
-	 * Returns 1: sent, and @buf may be reused; 0: nothing has changed, use send(); < 0: as
-	 * send() does.
-	 */
-	int (*put)(void *chan, const void *hdr, size_t hdr_len, const void *buf, size_t len);
-
-	/* room_soon - slot() or put() could not take a packet with a payload of @len bytes: is that
-	 * only for want of room, and is the receiver taking packets, so that there will be some
-	 * within microseconds?  May be NULL: no.
-	 * @chan: eng_peer_chan(peer)
-	 */
-	bool (*room_soon)(void *chan, size_t len);
 
 	/* rma - read or write the peer's memory natively: complete on return, ordered behind
 	 * what was sent to the peer, without its progress.  May be NULL.
@@ -317,6 +316,8 @@ static inline void eng_link_limit(struct eng_link_attr *attr, const struct eng_l
 		attr->eager_limit = most->eager_limit;
 	if (attr->eager_limit > most->max_payload)
 		attr->eager_limit = most->max_payload;
+	if (attr->once_max > attr->seg_size)
+		attr->once_max = attr->seg_size;
 }
 
 /* ---- upcalls: what a link reports to the engine ------------------------------ */

@@ -15,6 +15,8 @@
 #ifndef ENG_PEER_H
 #define ENG_PEER_H
 
+#include <string.h>
+
 #include "engine/ep.h"
 
 /* Reasons why a send may not simply go out; 0 is the fast path. */
@@ -150,7 +152,28 @@ static inline int eng_peer_send(struct eng_peer *peer, struct eng_pkt *pkt)
 {
 	if (__builtin_expect(peer->slow & ENG_PEER_LOSING, 0))
 		return -FI_ECONNRESET;
-	return peer->ops->send(peer->link, peer, pkt);
+	return peer->ops->send(peer->chan, pkt);
+}
+
+/* eng_peer_takes_once - does the link send packets with @len bytes of payload that it must not keep? */
+static inline bool eng_peer_takes_once(const struct eng_peer *peer, size_t len)
+{
+	size_t most = peer->link->attr.once_max;
+
+	return most && len <= most;
+}
+
+/* eng_peer_send_once - send a packet of which only the header is filled in, without ever keeping it: see
+ * ENG_PKT_ONCE.  Only if eng_peer_takes_once(), and @peer is not slow.
+ */
+static inline int eng_peer_send_once(struct eng_peer *peer, struct eng_pkt *pkt,
+				     const struct iovec *iov, size_t cnt, size_t len)
+{
+	pkt->flags = ENG_PKT_ONCE;
+	pkt->len = len;
+	pkt->iov_cnt = (uint16_t) cnt;
+	memcpy(pkt->iov, iov, cnt * sizeof(*iov));
+	return peer->ops->send(peer->chan, pkt);
 }
 
 /* eng_peer_fail - complete everything that waits for @peer with @err (positive). */

@@ -198,15 +198,15 @@ static inline bool eng_tx_may_refuse(const struct eng_ep *ep, const struct eng_p
 				     uint64_t flags, size_t len)
 {
 	return (flags & ENG_TX_QUIET) && !(flags & ENG_TX_LONG_WAY) && ep->spins && !peer->slow &&
-	       peer->ops->room_soon &&
+	       peer->link->attr.once_max &&
 	       (ep->retries || ep->beyond || len > ENG_KEPT / (peer->tx_cnt + 1));
 }
 
-/* eng_tx_refuses - does the call return -FI_EAGAIN, since the link has no room but will have some soon?
- * Called where eng_tx_may_refuse().  A program that polls calls again within microseconds, and has
- * posted receives by then; a copy costs more.  Polls if it does, after which @peer may be gone.
+/* eng_tx_refuse - the link has no room but will have some soon, where eng_tx_may_refuse().  A program that
+ * polls calls again within microseconds, and has posted receives by then; a copy costs more.  Polls, after
+ * which the peer may be gone.  Returns -FI_EAGAIN, as the call does.
  */
-bool eng_tx_refuses(struct eng_ep *ep, struct eng_peer *peer, size_t len);
+int eng_tx_refuse(struct eng_ep *ep);
 
 /* eng_tx_wants_comp - is a success reported? */
 static inline bool eng_tx_wants_comp(const struct eng_ep *ep, uint64_t flags)

@@ -424,27 +424,47 @@ static void fake_done(struct eng_pkt *pkt, int status)
 	free(msg);
 }
 
-/* fake_put - one packet from one buffer, where the link takes such; returns as put(), or 0. */
-static inline int fake_put(struct eng_peer *peer, size_t len)
+/* fake_once - one packet that is not kept; returns as send(). */
+static inline int fake_once(struct eng_peer *peer, size_t len)
 {
-	const struct eng_link_ops *ops = peer->ep->link->ops;
+	const struct eng_link *link = peer->ep->link;
 	struct fake_hdr hdr = { .seq = peer->tx_seq, .len = len };
+	struct eng_pkt *pkt = calloc(1, sizeof(*pkt));
 	uint8_t *data = malloc(len + 1);
+	int ret = -FI_ENOBUFS;
 	size_t i;
-	int ret;
 
 	for (i = 0; i < len; i++)
 		data[i] = fake_byte(hdr.seq, i);
-	ret = ops->put ? ops->put(peer->chan, &hdr, sizeof(hdr), data, len) : 0;
+	memcpy(pkt->hdr, &hdr, sizeof(hdr));
+	pkt->hdr_len = sizeof(hdr);
+	pkt->flags = ENG_PKT_ONCE;
+	pkt->len = len;
+	pkt->iov[0] = (struct iovec) { data, len };
+	pkt->iov_cnt = 1;
+	if (link->attr.once_max && len <= link->attr.once_max)
+		ret = link->ops->send(peer->chan, pkt);
 	memset(data, 0xee, len);	/* it is ours again */
+	memset(pkt, 0xee, sizeof(*pkt));
+	free(pkt);
 	free(data);
+	if (ret == -FI_EAGAIN || ret == -FI_ENOBUFS)
+		return ret;
 	if (ret < 0) {
 		peer->lost_cnt++;
-	} else if (ret) {
+	} else {
 		peer->tx_seq++;
 		peer->done_cnt++;
 	}
 	return ret;
+}
+
+/* fake_not_kept - the same, but 0 where nothing has changed. */
+static inline int fake_not_kept(struct eng_peer *peer, size_t len)
+{
+	int ret = fake_once(peer, len);
+
+	return ret == -FI_EAGAIN || ret == -FI_ENOBUFS ? 0 : ret;
 }
 
 /* fake_post - one short packet the short way, where there is one; returns as post(), or 0. */
@@ -457,7 +477,7 @@ static inline int fake_post(struct eng_peer *peer, size_t len)
 	int ret;
 
 	if (!slot)
-		return fake_put(peer, len);
+		return fake_not_kept(peer, len);
 	memcpy(slot, &hdr, sizeof(hdr));
 	for (i = 0; i < len; i++)
 		slot[sizeof(hdr) + i] = fake_byte(hdr.seq, i);
@@ -507,7 +527,7 @@ static inline int fake_send(struct eng_peer *peer, size_t len, uint32_t flags)
 	}
 	msg->pkt.iov_cnt = (uint16_t) cnt;
 	peer->tx_seq++;
-	ret = link->ops->send(link, peer, &msg->pkt);
+	ret = link->ops->send(peer->chan, &msg->pkt);
 	if (ret > 0)
 		peer->done_cnt++;
 	if (ret < 0) {

@@ -266,9 +266,9 @@ static void fake_link_close(struct eng_link *base, int linger_ms)
 	chan_link_end(chan_link_of(base), linger_ms);
 }
 
-static int fake_link_send(struct eng_link *base, struct eng_peer *peer, struct eng_pkt *pkt)
+static int fake_link_send(void *chan, struct eng_pkt *pkt)
 {
-	return chan_queue(&peer->chan.base, pkt);
+	return chan_queue(chan, pkt);
 }
 
 static inline struct fake_link *fake_link(const char *name)

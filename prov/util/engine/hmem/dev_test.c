@@ -30,7 +30,7 @@ static const char *const libs[] = { "libcuda.so.1", "libhsa-runtime64.so.1", "li
 
 static const struct sim_conf conf = { .eager_limit = 9000, .seg_size = 100000 };
 static const struct sim_conf rough = {
-	.delay = 12, .queue_pct = 40, .put_not_pct = 50, .partial_pct = 50, .nohold_pct = 10,
+	.delay = 12, .queue_pct = 40, .once_not_pct = 50, .partial_pct = 50, .nohold_pct = 10,
 	.eager_limit = 9000, .seg_size = 70000,
 };
 

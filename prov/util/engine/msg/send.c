@@ -84,27 +84,6 @@ static inline uint64_t comp_flags(const struct send *s)
 	return FI_SEND | (s->wire & WIRE_F_TAG ? FI_TAGGED : FI_MSG);
 }
 
-/* put - send a message from one buffer without a request, where the link can.  Returns as its
- * put().
- */
-static __attribute__((noinline)) int put(struct eng_ep *ep, struct eng_peer *peer,
-					 const struct send *s)
-{
-	const struct eng_link_ops *ops = peer->ops;
-	uint8_t hdr[sizeof(struct wire_base) + 2 * sizeof(uint64_t)];
-	size_t hdr_len;
-	int ret;
-
-	if (s->cnt != 1 || (s->flags & ENG_TX_LONG_WAY) || peer->slow)
-		return 0;
-	hdr_len = write_header(hdr, s, s->wire, eng_ep_ctx(ep, s->dest), 0);
-	ret = ops->put(peer->chan, hdr, hdr_len, s->iov->iov_base, s->len);
-	if (__builtin_expect(ret > 0, 1))
-		obj_ep_comp_tx(&ep->base, eng_tx_wants_comp(ep, s->flags), s->context, comp_flags(s),
-			       s->len, OBJ_CNTR_SEND);
-	return ret;
-}
-
 /* announces - is the message announced instead of sent?  What the link keeps could not be called back
  * if the receiver asked for announcements, so beyond the guaranteed size of the queue, and beyond
  * ep->ahead bytes, messages are announced unasked.  A short payload costs the receiver as little memory
@@ -125,34 +104,88 @@ static bool announces(const struct eng_ep *ep, const struct eng_peer *peer, size
 	       (peer->announces || attr->eager_limit < attr->max_payload);
 }
 
-/* Make the request and send it.  Caller holds the lock; there is room for it.
- * @desc: memory of a device is among s->iov; or NULL
+/* ---- one packet that wants no answer ------------------------------------------
+ *
+ * Most messages are.  The link is given a request of which only the packet is filled in; what
+ * else it needs to live on follows if the link keeps it.
  */
-static int send_one(struct eng_ep *ep, struct eng_peer *peer, const struct send *s,
-		    void *const *desc)
+
+static __attribute__((noinline)) void kept(struct eng_tx *tx, struct eng_ep *ep,
+					   struct eng_peer *peer, const struct send *s, bool want)
 {
-	bool in_place = desc && s->len > ENG_DEV_SHORT && !(s->flags & FI_INJECT);
-	bool again = !desc && eng_tx_may_refuse(ep, peer, s->flags, s->len);
-	bool rts = announces(ep, peer, s->len, !again) || in_place;
-	uint8_t ack = ack_wanted(ep, s);
-	struct eng_tx *tx;
+	eng_tx_describe(tx, ep, peer, s->context, comp_flags(s), OBJ_CNTR_SEND, s->len);
+	tx->want_comp = want;
+	eng_tx_adopt(tx);
+}
+
+/* attach - a payload that is short is copied, a long one stays where it is. */
+static inline void attach(struct eng_tx *tx, const struct send *s)
+{
+	struct eng_pkt *pkt = &tx->pkt;
+
+	pkt->len = s->len;
+	if (s->len > ENG_TX_INLINE) {
+		memcpy(pkt->iov, s->iov, s->cnt * sizeof(*s->iov));
+		pkt->iov_cnt = (uint16_t) s->cnt;
+		return;
+	}
+	pkt->flags |= ENG_PKT_INLINE;
+	pkt->iov[0] = (struct iovec) { tx->data, s->len };
+	pkt->iov_cnt = s->len != 0;
+	if (__builtin_expect(s->cnt == 1, 1))
+		memcpy(tx->data, s->iov->iov_base, s->len);
+	else if (s->len)
+		iov_gather(s->iov, s->cnt, 0, tx->data, s->len);
+}
+
+/* send_plain - Returns as the link's send() does, but 1 where the packet was kept.
+ * @once: it is not to be kept
+ */
+static inline __attribute__((always_inline)) int
+send_plain(struct eng_ep *ep, struct eng_peer *peer, const struct send *s, bool once)
+{
+	bool want = eng_tx_wants_comp(ep, s->flags);
+	struct pool *pool = &ep->grp->txs;
+	struct eng_tx *tx = pool_get(pool);
 	int ret;
 
-	if (!rts)
-		ep->unpolled += s->len;
-	if (!rts && !ack && __builtin_expect(is_first(ep, peer, s), 0))
-		ack = WIRE_F_ARRIVED;
-	ret = rts || desc || ack == WIRE_F_ARRIVED || !peer->ops->put ? 0 : put(ep, peer, s);
-	if (ret)
-		return ret > 0 ? 0 : eng_tx_not_sent(ep, ret);
-	if (__builtin_expect(again && !rts, 0)) {
-		if (eng_tx_refuses(ep, peer, s->len))
-			return -FI_EAGAIN;
-		rts = announces(ep, peer, s->len, true);
+	if (__builtin_expect(!tx, 0))
+		return -FI_EAGAIN;
+	tx->pkt.flags = once ? ENG_PKT_ONCE : 0;
+	attach(tx, s);
+	tx->pkt.done = eng_tx_done;
+	tx->pkt.hdr_len = (uint16_t) write_header(tx->pkt.hdr, s, s->wire, eng_ep_ctx(ep, s->dest), 0);
+	ret = peer->ops->send(peer->chan, &tx->pkt);
+	if (__builtin_expect(ret == ENG_SEND_KEPT, 0)) {
+		kept(tx, ep, peer, s, want);
+		return 1;
 	}
-	if (rts && ack == WIRE_F_ARRIVED)
-		ack = 0;
-	tx = pool_get(&ep->grp->txs);
+	pool_put(pool, tx);
+	if (__builtin_expect(ret > 0, 1))
+		obj_ep_comp_tx(&ep->base, want, s->context, comp_flags(s), s->len, OBJ_CNTR_SEND);
+	return ret;
+}
+
+/* is_plain - what the link keeps needs a copy of the payload of an inject, so that a long one is
+ * sent without one only where the link need not keep it.
+ */
+static inline bool is_plain(const struct eng_peer *peer, const struct send *s, bool copied)
+{
+	return !(s->flags & ENG_TX_LONG_WAY) && !peer->slow &&
+	       (!copied || eng_peer_takes_once(peer, s->len));
+}
+
+/* ---- any other ------------------------------------------------------------------ */
+
+/* launch - make the request and send it.
+ * @rts: the message is announced
+ */
+static int launch(struct eng_ep *ep, struct eng_peer *peer, const struct send *s,
+		  void *const *desc, bool rts, bool in_place, uint8_t ack)
+{
+	struct eng_tx *tx = pool_get(&ep->grp->txs);
+	int ret;
+
 	if (!tx)
 		return -FI_EAGAIN;
 	eng_tx_describe(tx, ep, peer, s->context, comp_flags(s), OBJ_CNTR_SEND, s->len);
@@ -178,6 +211,36 @@ static int send_one(struct eng_ep *ep, struct eng_peer *peer, const struct send 
 	return eng_tx_launch(tx, s->flags);
 }
 
+/* send_one - Caller holds the lock; there is room for a request.
+ * @desc: memory of a device is among s->iov; or NULL
+ */
+static int send_one(struct eng_ep *ep, struct eng_peer *peer, const struct send *s,
+		    void *const *desc)
+{
+	bool in_place = desc && s->len > ENG_DEV_SHORT && !(s->flags & FI_INJECT);
+	bool again = !desc && eng_tx_may_refuse(ep, peer, s->flags, s->len);
+	bool rts = announces(ep, peer, s->len, !again) || in_place;
+	bool copied = s->flags & FI_INJECT && s->len > ENG_TX_INLINE;
+	uint8_t ack = ack_wanted(ep, s);
+	int ret;
+
+	if (!rts)
+		ep->unpolled += s->len;
+	if (!rts && !ack && __builtin_expect(is_first(ep, peer, s), 0))
+		ack = WIRE_F_ARRIVED;
+	if (!rts && !ack && !desc && is_plain(peer, s, copied)) {
+		ret = send_plain(ep, peer, s, again || copied);
+		if (__builtin_expect(ret > 0, 1))
+			return 0;
+		if (again && ret == -FI_EAGAIN)
+			return eng_tx_refuse(ep);
+		if (ret != -FI_ENOBUFS && !(copied && ret == -FI_EAGAIN))
+			return eng_tx_not_sent(ep, ret);
+		rts = announces(ep, peer, s->len, true);
+	}
+	return launch(ep, peer, s, desc, rts, in_place, rts && ack == WIRE_F_ARRIVED ? 0 : ack);
+}
+
 static __attribute__((noinline)) ssize_t post(struct eng_ep *ep, const struct send *s,
 					      void *const *desc)
 {
@@ -196,54 +259,8 @@ static __attribute__((noinline)) ssize_t post(struct eng_ep *ep, const struct se
 /* ---- short messages ---------------------------------------------------------
  *
  * Most sends are short, want nothing special and leave at once.  These need no request
- * where the link has a slot for them.  Where it has none, they touch no more of it than
- * the link reads; what else it needs to live on is filled in only if the link keeps the
- * packet.
+ * where the link has a slot for them.
  */
-
-static __attribute__((noinline)) int kept(struct eng_tx *tx, struct eng_ep *ep,
-					  struct eng_peer *peer, const struct send *s, bool want)
-{
-	eng_tx_describe(tx, ep, peer, s->context, comp_flags(s), OBJ_CNTR_SEND, s->len);
-	tx->want_comp = want;
-	eng_tx_adopt(tx);
-	return 0;
-}
-
-static int send_short(struct eng_ep *ep, struct eng_peer *peer, const struct send *s)
-{
-	struct pool *pool = &ep->grp->txs;
-	bool want = eng_tx_wants_comp(ep, s->flags);
-	struct eng_tx *tx;
-	int ret;
-
-	ret = peer->ops->put ? put(ep, peer, s) : 0;
-	if (ret)
-		return ret > 0 ? 0 : eng_tx_not_sent(ep, ret);
-	if (__builtin_expect(ep->retries, 0) && eng_tx_may_refuse(ep, peer, s->flags, s->len) &&
-	    eng_tx_refuses(ep, peer, s->len))
-		return -FI_EAGAIN;
-	tx = pool_get(pool);
-	if (__builtin_expect(!tx, 0))
-		return -FI_EAGAIN;
-	tx->pkt.flags = ENG_PKT_INLINE;
-	tx->pkt.len = s->len;
-	tx->pkt.iov[0].iov_base = tx->data;
-	tx->pkt.iov[0].iov_len = s->len;
-	tx->pkt.iov_cnt = s->len != 0;
-	tx->pkt.done = eng_tx_done;
-	if (s->len)
-		memcpy(tx->data, s->iov->iov_base, s->len);
-	tx->pkt.hdr_len = (uint16_t) write_header(tx->pkt.hdr, s, s->wire, 0, 0);
-	ret = peer->ops->send(peer->link, peer, &tx->pkt);
-	if (__builtin_expect(!ret, 0))
-		return kept(tx, ep, peer, s, want);
-	pool_put(pool, tx);
-	if (__builtin_expect(ret < 0, 0))
-		return eng_tx_not_sent(ep, ret);
-	obj_ep_comp_tx(&ep->base, want, s->context, comp_flags(s), s->len, OBJ_CNTR_SEND);
-	return 0;
-}
 
 /* report_sent - what is left to do once the peer can see the message. */
 static __attribute__((noinline)) void report_sent(struct eng_ep *ep, bool want, void *context,
@@ -273,6 +290,17 @@ post_long(struct eng_ep *ep, const void *buf, size_t len, fi_addr_t dest, uint64
 	return post(ep, &s, NULL);
 }
 
+/* not_once - the link had no room for a message that it was not to keep. */
+static __attribute__((noinline, cold)) int not_once(struct eng_ep *ep, struct eng_peer *peer,
+						    const struct send *s, int ret)
+{
+	if (ret == -FI_EAGAIN)
+		return eng_tx_refuse(ep);
+	if (ret == -FI_ENOBUFS)
+		ret = send_plain(ep, peer, s, false);
+	return ret > 0 ? 0 : eng_tx_not_sent(ep, ret);
+}
+
 /* The link has no slot for it just now, or never. */
 static __attribute__((noinline)) int
 send_packet(struct eng_ep *ep, struct eng_peer *peer, const void *buf, size_t len,
@@ -280,8 +308,12 @@ send_packet(struct eng_ep *ep, struct eng_peer *peer, const void *buf, size_t le
 {
 	struct iovec iov = { (void *) buf, len };
 	struct send s = of_buf(&iov, FI_ADDR_UNSPEC, tag, data, context, flags, wire);
+	bool again = __builtin_expect(ep->retries, 0) && eng_tx_may_refuse(ep, peer, flags, len);
+	int ret = send_plain(ep, peer, &s, again);
 
-	return send_short(ep, peer, &s);
+	if (__builtin_expect(ret > 0, 1))
+		return 0;
+	return again ? not_once(ep, peer, &s, ret) : eng_tx_not_sent(ep, ret);
 }
 
 /* put_in_slot - write the message where the link takes it from.  Returns as its post()

@@ -446,13 +446,11 @@ int eng_tx_enter(struct eng_ep *ep, fi_addr_t dest, struct eng_peer **peer_p)
 	return ret;
 }
 
-bool eng_tx_refuses(struct eng_ep *ep, struct eng_peer *peer, size_t len)
+int eng_tx_refuse(struct eng_ep *ep)
 {
-	if (!peer->ops->room_soon(peer->chan, len))
-		return false;
 	ep->retries = true;
 	obj_prog_poll_locked(ep->base.prog);
-	return true;
+	return -FI_EAGAIN;
 }
 
 /* The link has no way to the peer.  What went before it comes back by itself. */

@@ -80,13 +80,6 @@ static void it_completes_when_the_link_gives_it_back(void **arg)
 
 /* ---- injects that find no room ---- */
 
-static bool soon;
-
-static bool room_soon(void *chan, size_t len)
-{
-	return soon;
-}
-
 /* inject - to a, which has no room.  Returns as the call does. */
 static ssize_t inject(size_t len)
 {
@@ -106,16 +99,16 @@ static void an_inject_returns_where_there_is_room_soon(void **arg)
 	struct eng_ep *ep = eng_of(b);
 	unsigned i;
 
-	tap.ops.room_soon = room_soon;
+	tap.link->attr.once_max = 1000;
 	tap.answer = 0;
-	soon = true;
+	tap.soon = true;
 	ep->tx_size = 4;
 	ep->inject_size = 300;
 	for (i = 0; i < 4; i++)
 		assert_int_equal(inject(lens[i % 2]), 0);
-	soon = false;
+	tap.soon = false;
 	assert_int_equal(inject(8), 0);
-	soon = true;
+	tap.soon = true;
 	assert_int_equal(inject(300), -FI_EAGAIN);
 	for (i = 0; i < 4; i++)
 		tap_done(i, 0);
@@ -148,9 +141,9 @@ static void an_inject_returns_where_much_is_kept(void **arg)
 	struct eng_ep *ep = eng_of(b);
 	unsigned i;
 
-	tap.ops.room_soon = room_soon;
+	tap.link->attr.once_max = 1000;
 	tap.answer = 0;
-	soon = true;
+	tap.soon = true;
 	ep->inject_size = 300;
 	assert_int_equal(inject_write(300), 0);
 	assert_int_equal(inject(300), 0);
@@ -158,10 +151,10 @@ static void an_inject_returns_where_much_is_kept(void **arg)
 	to->tx_cnt += ENG_KEPT / 300 - 2;
 	assert_int_equal(inject_write(200), 0);
 	assert_int_equal(inject(200), 0);
-	soon = false;
+	tap.soon = false;
 	assert_int_equal(inject_write(300), 0);
 	assert_int_equal(inject(300), 0);
-	soon = true;
+	tap.soon = true;
 	assert_int_equal(inject_write(300), -FI_EAGAIN);
 	to->tx_cnt -= ENG_KEPT / 300 - 2;
 	assert_int_equal(inject_write(8), -FI_EAGAIN);

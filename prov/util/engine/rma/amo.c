@@ -186,22 +186,22 @@ static bool ack_wanted(const struct eng_ep *ep, const struct amo *a)
 	return !(a->op.flags & ENG_TX_QUIET) || ep->base.cntrs[OBJ_CNTR_WRITE];
 }
 
-/* put - send an atomic without a result, whose operands are in one buffer, without a request, where
- * the link can: see put_write() in calls.c.  Returns as the link's put().
+/* amo_once - send an atomic without a result, whose operands are in one buffer, without a request, where
+ * the link need not keep it: see write_once() in calls.c.
  */
-static int put(struct eng_ep *ep, struct eng_peer *peer, const struct amo *a)
+static int amo_once(struct eng_ep *ep, struct eng_peer *peer, const struct amo *a)
 {
-	const struct eng_link_ops *ops = peer->ops;
 	const struct fi_msg_atomic *msg = &a->op.atomic;
+	struct iovec iov = { msg->msg_iov->addr, a->len };
 	struct eng_pkt pkt;
 	int ret;
 
-	if (!ops->put || !is_base(a) || a->dev || msg->iov_count != 1 || (a->op.flags & ENG_TX_LONG_WAY) ||
-	    peer->slow)
-		return 0;
+	if (!eng_peer_takes_once(peer, a->len) || !is_base(a) || a->dev || msg->iov_count != 1 ||
+	    (a->op.flags & ENG_TX_LONG_WAY) || peer->slow)
+		return -FI_ENOBUFS;
 	write_header(&pkt, a, eng_ep_ctx(ep, msg->addr),
 		     a->op.flags & FI_REMOTE_CQ_DATA ? WIRE_F_DATA : 0, 0, a->len);
-	ret = ops->put(peer->chan, pkt.hdr, pkt.hdr_len, msg->msg_iov->addr, a->len);
+	ret = eng_peer_send_once(peer, &pkt, &iov, 1, a->len);
 	if (ret > 0)
 		obj_ep_comp_tx(&ep->base, eng_tx_wants_comp(ep, a->op.flags), msg->context,
 			       FI_ATOMIC | FI_WRITE, a->len, OBJ_CNTR_WRITE);
@@ -220,8 +220,8 @@ static int post_locked(struct eng_ep *ep, struct eng_peer *peer, const struct am
 	struct eng_tx *tx;
 	int ret;
 
-	ret = put(ep, peer, a);
-	if (ret)
+	ret = amo_once(ep, peer, a);
+	if (ret != -FI_EAGAIN && ret != -FI_ENOBUFS)
 		return ret > 0 ? 0 : eng_tx_not_sent(ep, ret);
 	tx = pool_get(&ep->grp->txs);
 	if (!tx)

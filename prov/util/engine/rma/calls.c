@@ -303,24 +303,25 @@ static int announce_write(struct eng_ep *ep, struct eng_peer *peer, const struct
 	return eng_tx_launch(tx, r->flags);
 }
 
-/* put_write - send a write from one buffer into one range without a request, where the link can.
+/* write_once - send a write into one range without a request, where the link need not keep it.
  * What such a write has lost when the peer refuses it, after its completion, is its name: the
- * refusal is logged in either case.  Only if there is an ops->put.
- * Returns as that.
+ * refusal is logged in either case.
+ * Returns as the link's send(); -FI_ENOBUFS: it needs a request.
  */
-static int put_write(struct eng_ep *ep, struct eng_peer *peer, const struct rma *r)
+static int write_once(struct eng_ep *ep, struct eng_peer *peer, const struct rma *r)
 {
-	const struct eng_link_ops *ops = peer->ops;
-	struct eng_pkt pkt;
 	uint8_t flags = WIRE_F_LAST | (r->flags & FI_REMOTE_CQ_DATA ? WIRE_F_DATA : 0);
+	struct eng_pkt pkt;
 	int ret;
 
-	if (r->desc || r->msg.iov_count != 1 || r->msg.rma_iov_count != 1 ||
-	    r->len > peer->link->attr.seg_size || (r->flags & ENG_TX_LONG_WAY) || peer->slow)
-		return 0;
+	if (r->desc || r->msg.rma_iov_count != 1 || !eng_peer_takes_once(peer, r->len) ||
+	    (r->flags & ENG_TX_LONG_WAY) || peer->slow)
+		return -FI_ENOBUFS;
 	write_header(&pkt, r, eng_ep_ctx(ep, r->msg.addr), 0, flags, 0, r->len);
-	ret = ops->put(peer->chan, pkt.hdr, pkt.hdr_len, r->msg.msg_iov->iov_base, r->len);
-	return ret > 0 ? 1 + done_at_once(ep, r, FI_WRITE, OBJ_CNTR_WRITE) : ret;
+	ret = eng_peer_send_once(peer, &pkt, r->msg.msg_iov, r->msg.iov_count, r->len);
+	if (ret > 0)
+		done_at_once(ep, r, FI_WRITE, OBJ_CNTR_WRITE);
+	return ret;
 }
 
 /* is_worth - is ops->rma better for a write than packets?  A short one completes earlier as a
@@ -347,6 +348,20 @@ static __attribute__((noinline)) int refused_write(struct eng_ep *ep, struct eng
 	return send_write(ep, peer, &asked, false);
 }
 
+/* send_or_refuse - by packets. */
+static int send_or_refuse(struct eng_ep *ep, struct eng_peer *peer, const struct rma *r)
+{
+	int ret = write_once(ep, peer, r);
+
+	if (__builtin_expect(ret > 0, 1))
+		return 0;
+	if (ret == -FI_EAGAIN && eng_tx_may_refuse(ep, peer, r->flags, r->len))
+		return eng_tx_refuse(ep);
+	if (ret != -FI_EAGAIN && ret != -FI_ENOBUFS)
+		return eng_tx_not_sent(ep, ret);
+	return send_write(ep, peer, r, false);
+}
+
 static int write_one(struct eng_ep *ep, struct eng_peer *peer, const struct rma *r)
 {
 	bool data = r->flags & FI_REMOTE_CQ_DATA, notify;
@@ -355,15 +370,8 @@ static int write_one(struct eng_ep *ep, struct eng_peer *peer, const struct rma 
 	if (__builtin_expect(r->desc != NULL, 0) && r->msg.rma_iov_count == 1 &&
 	    !(r->flags & FI_INJECT) && eng_dev_announces(peer, r->len))
 		return announce_write(ep, peer, r);
-	if (!ret) {
-		ret = peer->ops->put ? put_write(ep, peer, r) : 0;
-		if (ret)
-			return ret > 0 ? 0 : eng_tx_not_sent(ep, ret);
-		if (__builtin_expect(eng_tx_may_refuse(ep, peer, r->flags, r->len), 0) && !r->desc &&
-		    eng_tx_refuses(ep, peer, r->len))
-			return -FI_EAGAIN;
-		return send_write(ep, peer, r, false);
-	}
+	if (!ret)
+		return send_or_refuse(ep, peer, r);
 	if (ret < 0)
 		return ret == -FI_EFAULT ? failed_at_once(ep, r, FI_WRITE, OBJ_CNTR_WRITE) :
 		       ret == -FI_EACCES ? refused_write(ep, peer, r) : ret;

@@ -40,14 +40,31 @@ static int sim_peer_get(struct eng_link *link, struct eng_peer *peer)
 	return 0;
 }
 
-static int sim_send(struct eng_link *link, struct eng_peer *peer, struct eng_pkt *pkt)
+/* send_once - a packet that is not kept. */
+static int send_once(struct chan *chan, struct eng_pkt *pkt)
 {
-	struct chan *chan = sim_chan_of(peer);
+	if (!chan->conn || chan->conn->err || !list_empty(&chan->out) || sim.stalled ||
+	    sim_chance(sim.conf.queue_pct) || sim_chance(sim.conf.once_not_pct))
+		return -FI_ENOBUFS;
+	if (sim.post_fails) {
+		sim.post_fails = false;
+		chan->conn->err = FI_ECONNRESET;
+		return -FI_ECONNRESET;
+	}
+	transmit_pkt(chan, pkt);
+	return ENG_SEND_SENT;
+}
+
+static int sim_send(void *chan_p, struct eng_pkt *pkt)
+{
+	struct chan *chan = chan_p;
 
 	if (chan->losing) {
 		fprintf(stderr, "sim: a packet for a peer whose loss is being reported\n");
 		abort();
 	}
+	if (pkt->flags & ENG_PKT_ONCE)
+		return send_once(chan, pkt);
 	if (!chan->conn || chan->conn->err)
 		return -FI_ECONNRESET;
 	if (!list_empty(&chan->out) || sim.stalled || sim_chance(sim.conf.queue_pct)) {
@@ -92,23 +109,6 @@ static int sim_post(void *chan_p, size_t hdr_len, size_t len)
 		return -FI_ECONNRESET;
 	}
 	sim_transmit(chan->conn, !chan->side, sim_short, hdr_len, &iov, 1, len);
-	return 1;
-}
-
-static int sim_put(void *chan_p, const void *hdr, size_t hdr_len, const void *buf, size_t len)
-{
-	struct iovec iov = { (void *) buf, len };
-	struct chan *chan = chan_p;
-
-	if (!chan->conn || chan->conn->err || !list_empty(&chan->out) || sim.stalled ||
-	    sim_chance(sim.conf.queue_pct) || sim_chance(sim.conf.put_not_pct))
-		return 0;
-	if (sim.post_fails) {
-		sim.post_fails = false;
-		chan->conn->err = FI_ECONNRESET;
-		return -FI_ECONNRESET;
-	}
-	sim_transmit(chan->conn, !chan->side, hdr, hdr_len, &iov, 1, len);
 	return 1;
 }
 
@@ -442,6 +442,7 @@ static int open_any(struct obj_prog *prog, const struct fi_info *info, bool bind
 		.eager_limit = sim.conf.eager_limit,
 		.seg_size = sim.conf.seg_size,
 		.addr_len = sizeof(struct sockaddr_in),
+		.once_max = (size_t) 1 << 30,
 		.same_host = sim.conf.same_host,
 	};
 	if (join_poller(prog, sl)) {
@@ -490,7 +491,6 @@ static const struct eng_link_ops link_ops = {
 	.peer_put = sim_peer_put,
 	.slot = sim_slot,
 	.post = sim_post,
-	.put = sim_put,
 	.send = sim_send,
 	.hold = sim_hold,
 	.pull = sim_pull,

@@ -23,7 +23,7 @@
 struct sim_conf {
 	unsigned delay;		/* most ticks that a packet is in flight */
 	unsigned queue_pct;	/* chance that send() keeps the packet */
-	unsigned put_not_pct;	/* chance that put() leaves the packet to send() */
+	unsigned once_not_pct;	/* chance that send() wants to keep a packet that must not be kept */
 	unsigned partial_pct;	/* chance that payload arrives in pieces */
 	unsigned nohold_pct;	/* chance that hold() is refused */
 	size_t eager_limit;

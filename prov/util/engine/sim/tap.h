@@ -37,6 +37,7 @@ static struct tap {
 	struct eng_link *link;
 	struct eng_peer *peer, *other;	/* connected to b */
 	int answer;			/* of send(): 1, 0 or an error */
+	bool soon;			/* where it is 0, a packet that is not kept would find room soon */
 	int pulled;			/* of pull(): 1, 0 or an error */
 	bool no_hold;			/* hold() is refused */
 	unsigned gets, puts, held, drops;
@@ -47,18 +48,20 @@ static struct tap {
 	struct tap_pkt sent[TAP_SENT];
 } tap;
 
-static inline int tap_send(struct eng_link *link, struct eng_peer *peer, struct eng_pkt *pkt)
+static inline int tap_send(void *chan, struct eng_pkt *pkt)
 {
 	struct tap_pkt *sent = &tap.sent[tap.cnt];
 
 	if (tap.answer < 0)
 		return tap.answer;
+	if (!tap.answer && pkt->flags & ENG_PKT_ONCE)
+		return tap.soon ? -FI_EAGAIN : -FI_ENOBUFS;
 	assert_true(tap.cnt < TAP_SENT && pkt->len <= TAP_PAYLOAD);
 	assert_null(wire_parse(pkt->hdr, pkt->hdr_len, pkt->len, &sent->msg));
 	assert_int_equal(iov_gather(pkt->iov, pkt->iov_cnt, 0, sent->data, pkt->len), pkt->len);
 	sent->flags = pkt->flags;
 	sent->len = pkt->len;
-	sent->to = peer;
+	sent->to = eng_peer_of(chan);
 	sent->pkt = tap.answer ? NULL : pkt;
 	tap.cnt++;
 	return tap.answer;
@@ -148,6 +151,7 @@ static inline int tap_open(void **arg)
 	tap.ops.pull = tap_pull;
 	tap.ops.drop = tap_drop;
 	tap.link->ops = &tap.ops;
+	tap.link->attr.once_max = 0;
 	tap.answer = tap.pulled = 1;
 	tap.peer = tap_peer(2000);
 	tap.other = tap_peer(2001);

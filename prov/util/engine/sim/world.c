@@ -17,7 +17,7 @@ const struct sim_conf sim_ideal = {
 };
 
 const struct sim_conf sim_rough = {
-	.delay = 12, .queue_pct = 40, .put_not_pct = 50, .partial_pct = 50, .nohold_pct = 10,
+	.delay = 12, .queue_pct = 40, .once_not_pct = 50, .partial_pct = 50, .nohold_pct = 10,
 	.eager_limit = 500, .seg_size = 300,
 };
 
