@@ -21,7 +21,8 @@ rdmainclude_HEADERS = \
 	include/rdma/fi_tagged.h \
 	include/rdma/fi_trigger.h \
 	include/rdma/fi_xpu.h \
-	include/rdma/fi_xpu_device.h
+	include/rdma/fi_xpu_device.h \
+	include/rdma/fi_xpu_ring.h
 
 rdmaprovincludedir = $(rdmaincludedir)/providers
 rdmaprovinclude_HEADERS = \

@@ -167,7 +167,8 @@ TESTS += tests/features/attributes
 endif
 tests_features_attributes_SOURCES = tests/features/attributes.c $(runtimes_common)
 tests_features_attributes_LDADD = $(runtimes_libs)
-tests_features_features_SOURCES = tests/features/features.c tests/fakegpu/use.h \
+tests_features_features_SOURCES = tests/features/features.c tests/features/xpu.c tests/features/xpu.h \
+	tests/fakegpu/use.h \
 	fabtests/common/device.c fabtests/common/device.h $(runtimes_common)
 tests_features_features_CPPFLAGS = $(AM_CPPFLAGS) $(fakegpu_cppflags)
 tests_features_features_LDADD = $(runtimes_libs)

@@ -10,13 +10,15 @@
  *
  * Each call goes by the provider number in the handle.  One that this header does not know
  * answers -FI_ENOSYS: code that was compiled with the header of another library, or with an older
- * one, does not touch what it cannot read.  It knows none so far.
+ * one, does not touch what it cannot read.
  */
 #ifndef FI_XPU_DEVICE_H
 #define FI_XPU_DEVICE_H
 
 #include <rdma/fi_errno.h>
+#include <rdma/fi_eq.h>
 #include <rdma/fi_xpu.h>
+#include <rdma/fi_xpu_ring.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -40,9 +42,17 @@ FI_XPU_FUNC int fi_xpu_send(struct fid_xpu_ep *ep, const void *buf, size_t len,
 		void *desc, uint64_t data, void *dest_addr, void *context,
 		uint64_t flags, int scope)
 {
-	(void) ep; (void) buf; (void) len; (void) desc; (void) data; (void) dest_addr;
-	(void) context; (void) flags; (void) scope;
-	return -FI_ENOSYS;
+	struct fi_xpu_ring_record rec;
+
+	(void) scope;
+	switch (ep->fid.prov_id) {
+	case FI_XPU_RING_PROV:
+		fi_xpu_ring_fill(&rec, FI_XPU_RING_SEND, buf, len, desc, dest_addr, context, flags);
+		rec.data = data;
+		return fi_xpu_ring_post(ep, &rec, 16);
+	default:
+		return -FI_ENOSYS;
+	}
 }
 
 /* Post a buffer for a message from src_addr, or from any peer: NULL. */
@@ -50,9 +60,16 @@ FI_XPU_FUNC int fi_xpu_recv(struct fid_xpu_ep *ep, void *buf, size_t len,
 		void *desc, void *src_addr, void *context, uint64_t flags,
 		int scope)
 {
-	(void) ep; (void) buf; (void) len; (void) desc; (void) src_addr; (void) context;
-	(void) flags; (void) scope;
-	return -FI_ENOSYS;
+	struct fi_xpu_ring_record rec;
+
+	(void) scope;
+	switch (ep->fid.prov_id) {
+	case FI_XPU_RING_PROV:
+		fi_xpu_ring_fill(&rec, FI_XPU_RING_RECV, buf, len, desc, src_addr, context, flags);
+		return fi_xpu_ring_post(ep, &rec, 8);
+	default:
+		return -FI_ENOSYS;
+	}
 }
 
 /* Send a tagged message. */
@@ -60,9 +77,18 @@ FI_XPU_FUNC int fi_xpu_tsend(struct fid_xpu_ep *ep, const void *buf, size_t len,
 		void *desc, uint64_t data, void *dest_addr, uint64_t tag,
 		void *context, uint64_t flags, int scope)
 {
-	(void) ep; (void) buf; (void) len; (void) desc; (void) data; (void) dest_addr;
-	(void) tag; (void) context; (void) flags; (void) scope;
-	return -FI_ENOSYS;
+	struct fi_xpu_ring_record rec;
+
+	(void) scope;
+	switch (ep->fid.prov_id) {
+	case FI_XPU_RING_PROV:
+		fi_xpu_ring_fill(&rec, FI_XPU_RING_TSEND, buf, len, desc, dest_addr, context, flags);
+		rec.data = data;
+		rec.addr = tag;
+		return fi_xpu_ring_post(ep, &rec, 16);
+	default:
+		return -FI_ENOSYS;
+	}
 }
 
 /* Post a buffer for a message whose tag differs in bits of ignore at most. */
@@ -70,9 +96,18 @@ FI_XPU_FUNC int fi_xpu_trecv(struct fid_xpu_ep *ep, void *buf, size_t len,
 		void *desc, void *src_addr, uint64_t tag, uint64_t ignore,
 		void *context, uint64_t flags, int scope)
 {
-	(void) ep; (void) buf; (void) len; (void) desc; (void) src_addr; (void) tag;
-	(void) ignore; (void) context; (void) flags; (void) scope;
-	return -FI_ENOSYS;
+	struct fi_xpu_ring_record rec;
+
+	(void) scope;
+	switch (ep->fid.prov_id) {
+	case FI_XPU_RING_PROV:
+		fi_xpu_ring_fill(&rec, FI_XPU_RING_TRECV, buf, len, desc, src_addr, context, flags);
+		rec.addr = tag;
+		rec.key = ignore;
+		return fi_xpu_ring_post(ep, &rec, 16);
+	default:
+		return -FI_ENOSYS;
+	}
 }
 
 /* Read len bytes of remote memory into buf. */
@@ -80,9 +115,18 @@ FI_XPU_FUNC int fi_xpu_read(struct fid_xpu_ep *ep, void *buf, size_t len,
 		void *desc, void *src_addr, uint64_t addr, uint64_t key,
 		void *context, uint64_t flags, int scope)
 {
-	(void) ep; (void) buf; (void) len; (void) desc; (void) src_addr; (void) addr;
-	(void) key; (void) context; (void) flags; (void) scope;
-	return -FI_ENOSYS;
+	struct fi_xpu_ring_record rec;
+
+	(void) scope;
+	switch (ep->fid.prov_id) {
+	case FI_XPU_RING_PROV:
+		fi_xpu_ring_fill(&rec, FI_XPU_RING_READ, buf, len, desc, src_addr, context, flags);
+		rec.addr = addr;
+		rec.key = key;
+		return fi_xpu_ring_post(ep, &rec, 16);
+	default:
+		return -FI_ENOSYS;
+	}
 }
 
 /* Write len bytes to remote memory; data is for the peer, with FI_REMOTE_CQ_DATA. */
@@ -90,9 +134,19 @@ FI_XPU_FUNC int fi_xpu_write(struct fid_xpu_ep *ep, const void *buf, size_t len,
 		void *desc, uint64_t data, void *dest_addr, uint64_t addr,
 		uint64_t key, void *context, uint64_t flags, int scope)
 {
-	(void) ep; (void) buf; (void) len; (void) desc; (void) data; (void) dest_addr;
-	(void) addr; (void) key; (void) context; (void) flags; (void) scope;
-	return -FI_ENOSYS;
+	struct fi_xpu_ring_record rec;
+
+	(void) scope;
+	switch (ep->fid.prov_id) {
+	case FI_XPU_RING_PROV:
+		fi_xpu_ring_fill(&rec, FI_XPU_RING_WRITE, buf, len, desc, dest_addr, context, flags);
+		rec.data = data;
+		rec.addr = addr;
+		rec.key = key;
+		return fi_xpu_ring_post(ep, &rec, 16);
+	default:
+		return -FI_ENOSYS;
+	}
 }
 
 /* Combine count values with remote memory; datatype and op as in fi_atomic(). */
@@ -101,9 +155,20 @@ FI_XPU_FUNC int fi_xpu_atomic(struct fid_xpu_ep *ep, const void *buf,
 		uint64_t key, int datatype, int op, void *context,
 		uint64_t flags, int scope)
 {
-	(void) ep; (void) buf; (void) count; (void) desc; (void) dest_addr; (void) addr;
-	(void) key; (void) datatype; (void) op; (void) context; (void) flags; (void) scope;
-	return -FI_ENOSYS;
+	struct fi_xpu_ring_record rec;
+
+	(void) scope;
+	switch (ep->fid.prov_id) {
+	case FI_XPU_RING_PROV:
+		fi_xpu_ring_fill(&rec, FI_XPU_RING_ATOMIC, buf, count, desc, dest_addr, context, flags);
+		rec.datatype = (uint16_t) datatype;
+		rec.op = (uint16_t) op;
+		rec.addr = addr;
+		rec.key = key;
+		return fi_xpu_ring_post(ep, &rec, 16);
+	default:
+		return -FI_ENOSYS;
+	}
 }
 
 /* The same, and the values that were there into result. */
@@ -112,10 +177,22 @@ FI_XPU_FUNC int fi_xpu_fetch_atomic(struct fid_xpu_ep *ep, const void *buf,
 		void *dest_addr, uint64_t addr, uint64_t key, int datatype,
 		int op, void *context, uint64_t flags, int scope)
 {
-	(void) ep; (void) buf; (void) count; (void) desc; (void) result; (void) result_desc;
-	(void) dest_addr; (void) addr; (void) key; (void) datatype; (void) op;
-	(void) context; (void) flags; (void) scope;
-	return -FI_ENOSYS;
+	struct fi_xpu_ring_record rec;
+
+	(void) scope;
+	switch (ep->fid.prov_id) {
+	case FI_XPU_RING_PROV:
+		fi_xpu_ring_fill(&rec, FI_XPU_RING_FETCH, buf, count, desc, dest_addr, context, flags);
+		rec.datatype = (uint16_t) datatype;
+		rec.op = (uint16_t) op;
+		rec.addr = addr;
+		rec.key = key;
+		rec.result = (uintptr_t) result;
+		rec.result_desc = fi_xpu_ring_raw(result_desc);
+		return fi_xpu_ring_post(ep, &rec, 16);
+	default:
+		return -FI_ENOSYS;
+	}
 }
 
 /* The same, where a comparison with compare decides. */
@@ -125,11 +202,24 @@ FI_XPU_FUNC int fi_xpu_compare_atomic(struct fid_xpu_ep *ep, const void *buf,
 		void *dest_addr, uint64_t addr, uint64_t key, int datatype,
 		int op, void *context, uint64_t flags, int scope)
 {
-	(void) ep; (void) buf; (void) count; (void) desc; (void) compare;
-	(void) compare_desc; (void) result; (void) result_desc; (void) dest_addr;
-	(void) addr; (void) key; (void) datatype; (void) op; (void) context; (void) flags;
+	struct fi_xpu_ring_record rec;
+
 	(void) scope;
-	return -FI_ENOSYS;
+	switch (ep->fid.prov_id) {
+	case FI_XPU_RING_PROV:
+		fi_xpu_ring_fill(&rec, FI_XPU_RING_COMPARE, buf, count, desc, dest_addr, context, flags);
+		rec.datatype = (uint16_t) datatype;
+		rec.op = (uint16_t) op;
+		rec.addr = addr;
+		rec.key = key;
+		rec.result = (uintptr_t) result;
+		rec.result_desc = fi_xpu_ring_raw(result_desc);
+		rec.compare = (uintptr_t) compare;
+		rec.compare_desc = fi_xpu_ring_raw(compare_desc);
+		return fi_xpu_ring_post(ep, &rec, 16);
+	default:
+		return -FI_ENOSYS;
+	}
 }
 
 /* ---- completion queue ------------------------------------------------------ */
@@ -140,41 +230,65 @@ FI_XPU_FUNC int fi_xpu_compare_atomic(struct fid_xpu_ep *ep, const void *buf,
 FI_XPU_FUNC int64_t fi_xpu_cq_read(struct fid_xpu_cq *cq, void *buf,
 		size_t count, int scope)
 {
-	(void) cq; (void) buf; (void) count; (void) scope;
-	return -FI_ENOSYS;
+	(void) scope;
+	switch (cq->fid.prov_id) {
+	case FI_XPU_RING_PROV:
+		return fi_xpu_ring_read(cq, buf, count, NULL);
+	default:
+		return -FI_ENOSYS;
+	}
 }
 
 /* The same, with the sources: av_addr_size bytes each. */
 FI_XPU_FUNC int64_t fi_xpu_cq_readfrom(struct fid_xpu_cq *cq, void *buf,
 		size_t count, void *src_addr, int scope)
 {
-	(void) cq; (void) buf; (void) count; (void) src_addr; (void) scope;
-	return -FI_ENOSYS;
+	(void) scope;
+	switch (cq->fid.prov_id) {
+	case FI_XPU_RING_PROV:
+		return fi_xpu_ring_read(cq, buf, count, src_addr);
+	default:
+		return -FI_ENOSYS;
+	}
 }
 
 /* The error entry that waits, a struct fi_cq_err_entry; returns 1. */
 FI_XPU_FUNC int64_t fi_xpu_cq_readerr(struct fid_xpu_cq *cq, void *buf,
 		uint64_t flags, int scope)
 {
-	(void) cq; (void) buf; (void) flags; (void) scope;
-	return -FI_ENOSYS;
+	(void) flags; (void) scope;
+	switch (cq->fid.prov_id) {
+	case FI_XPU_RING_PROV:
+		return fi_xpu_ring_readerr(cq, buf, sizeof(struct fi_cq_err_entry));
+	default:
+		return -FI_ENOSYS;
+	}
 }
 
 /* Poll until threshold entries are there, then as fi_xpu_cq_read(). */
 FI_XPU_FUNC int64_t fi_xpu_cq_sread(struct fid_xpu_cq *cq, void *buf,
 		size_t count, uint64_t threshold, int scope)
 {
-	(void) cq; (void) buf; (void) count; (void) threshold; (void) scope;
-	return -FI_ENOSYS;
+	(void) scope;
+	switch (cq->fid.prov_id) {
+	case FI_XPU_RING_PROV:
+		return fi_xpu_ring_sread(cq, buf, count, NULL, threshold);
+	default:
+		return -FI_ENOSYS;
+	}
 }
 
 /* The same, with the sources. */
 FI_XPU_FUNC int64_t fi_xpu_cq_sreadfrom(struct fid_xpu_cq *cq, void *buf,
 		size_t count, void *src_addr, uint64_t threshold, int scope)
 {
-	(void) cq; (void) buf; (void) count; (void) src_addr; (void) threshold;
 	(void) scope;
-	return -FI_ENOSYS;
+	switch (cq->fid.prov_id) {
+	case FI_XPU_RING_PROV:
+		return fi_xpu_ring_sread(cq, buf, count, src_addr, threshold);
+	default:
+		return -FI_ENOSYS;
+	}
 }
 
 /* ---- counter --------------------------------------------------------------- */
@@ -182,54 +296,90 @@ FI_XPU_FUNC int64_t fi_xpu_cq_sreadfrom(struct fid_xpu_cq *cq, void *buf,
 /* Successes so far. */
 FI_XPU_FUNC uint64_t fi_xpu_cntr_read(struct fid_xpu_cntr *cntr, int scope)
 {
-	(void) cntr; (void) scope;
-	return 0;
+	(void) scope;
+	switch (cntr->fid.prov_id) {
+	case FI_XPU_RING_PROV:
+		return fi_xpu_ring_load(&fi_xpu_ring_cntr_of(cntr)->value);
+	default:
+		return 0;
+	}
 }
 
 /* Failures so far. */
 FI_XPU_FUNC uint64_t fi_xpu_cntr_readerr(struct fid_xpu_cntr *cntr, int scope)
 {
-	(void) cntr; (void) scope;
-	return 0;
+	(void) scope;
+	switch (cntr->fid.prov_id) {
+	case FI_XPU_RING_PROV:
+		return fi_xpu_ring_load(&fi_xpu_ring_cntr_of(cntr)->err);
+	default:
+		return 0;
+	}
 }
 
 /* Add to the successes. */
 FI_XPU_FUNC int fi_xpu_cntr_add(struct fid_xpu_cntr *cntr, uint64_t value,
 		int scope)
 {
-	(void) cntr; (void) value; (void) scope;
-	return -FI_ENOSYS;
+	(void) scope;
+	switch (cntr->fid.prov_id) {
+	case FI_XPU_RING_PROV:
+		fi_xpu_ring_add(&fi_xpu_ring_cntr_of(cntr)->value, value);
+		return 0;
+	default:
+		return -FI_ENOSYS;
+	}
 }
 
 /* Add to the failures. */
 FI_XPU_FUNC int fi_xpu_cntr_adderr(struct fid_xpu_cntr *cntr, uint64_t value,
 		int scope)
 {
-	(void) cntr; (void) value; (void) scope;
-	return -FI_ENOSYS;
+	(void) scope;
+	switch (cntr->fid.prov_id) {
+	case FI_XPU_RING_PROV:
+		fi_xpu_ring_add(&fi_xpu_ring_cntr_of(cntr)->err, value);
+		return 0;
+	default:
+		return -FI_ENOSYS;
+	}
 }
 
 /* Set the successes. */
 FI_XPU_FUNC int fi_xpu_cntr_set(struct fid_xpu_cntr *cntr, uint64_t value,
 		int scope)
 {
-	(void) cntr; (void) value; (void) scope;
-	return -FI_ENOSYS;
+	(void) scope;
+	switch (cntr->fid.prov_id) {
+	case FI_XPU_RING_PROV:
+		fi_xpu_ring_store(&fi_xpu_ring_cntr_of(cntr)->value, value);
+		return 0;
+	default:
+		return -FI_ENOSYS;
+	}
 }
 
 /* Set the failures. */
 FI_XPU_FUNC int fi_xpu_cntr_seterr(struct fid_xpu_cntr *cntr, uint64_t value,
 		int scope)
 {
-	(void) cntr; (void) value; (void) scope;
-	return -FI_ENOSYS;
+	(void) scope;
+	switch (cntr->fid.prov_id) {
+	case FI_XPU_RING_PROV:
+		fi_xpu_ring_store(&fi_xpu_ring_cntr_of(cntr)->err, value);
+		return 0;
+	default:
+		return -FI_ENOSYS;
+	}
 }
 
-/* Poll until the counter is at least threshold; timeout in ms, -1 for ever. */
+/* Poll until the counter is at least threshold, or an operation fails; timeout in ms, -1 for ever. */
 FI_XPU_FUNC void fi_xpu_cntr_wait(struct fid_xpu_cntr *cntr, uint64_t threshold,
 		int timeout, int scope)
 {
-	(void) cntr; (void) threshold; (void) timeout; (void) scope;
+	(void) scope;
+	if (cntr->fid.prov_id == FI_XPU_RING_PROV)
+		fi_xpu_ring_wait(cntr, threshold, timeout);
 }
 
 #ifdef __cplusplus

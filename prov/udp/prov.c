@@ -5,6 +5,7 @@
 #include "info/getinfo.h"
 #include "obj/domain.h"
 #include "obj/fabric.h"
+#include "xpu/api.h"
 
 #include "net/opt.h"
 #include "ep.h"
@@ -72,6 +73,7 @@ static const struct info_limits limits = {
 	.tx_size = QUEUE_MAX,
 	.rx_size = QUEUE_MAX,
 	.hmem = true,
+	.xpu_ctx_cnt = XPU_CTX_MAX,
 };
 
 /* Sets the largest payload of one unfragmented packet.  The system would fragment a longer one,
@@ -133,6 +135,7 @@ static int udp_getinfo(uint32_t version, const char *node, const char *service, 
 
 static const struct obj_domain_ops domain_ops = {
 	.endpoint = udp_ep_open,
+	.xpu = &xpu_ops,
 };
 
 static int domain_init(struct obj_domain *domain)

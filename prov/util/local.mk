@@ -8,6 +8,7 @@ include prov/util/hmem/local.mk
 include prov/util/net/local.mk
 include prov/util/progress/local.mk
 include prov/util/obj/local.mk
+include prov/util/xpu/local.mk
 include prov/util/info/local.mk
 include prov/util/engine/local.mk
 include prov/util/channel/local.mk

@@ -18,6 +18,7 @@
 #include "../../fabtests/common/device.h"
 #include "../fakegpu/use.h"
 #include "../runtimes/rt.h"
+#include "xpu.h"
 
 #include <rdma/fi_atomic.h>
 #include <rdma/fi_collective.h>
@@ -96,7 +97,8 @@ static struct fi_info *hints_for(const struct column *col, uint64_t caps)
 static int ask(const char *node, const struct fi_info *h, struct fi_info **info_p)
 {
 	struct fi_info *all = NULL, *info;
-	int ret = fi_getinfo(FI_VERSION(2, 6), node, NULL, FI_SOURCE | FI_NUMERICHOST, h, &all);
+	uint32_t version = h->caps & FI_XPU ? FI_VERSION(2, 7) : FI_VERSION(2, 6);
+	int ret = fi_getinfo(version, node, NULL, FI_SOURCE | FI_NUMERICHOST, h, &all);
 
 	*info_p = NULL;
 	if (ret)
@@ -1351,6 +1353,20 @@ static void run_gpu_atomics(const struct column *col)
 
 #define ON(type) (1u << (type))
 
+/* ---- devices that post ------------------------------------------------------------- */
+
+#define XPU_CASE(name, caps)						\
+	static void run_xpu_##name(const struct column *col)		\
+	{								\
+		xpu_##name(find(col, FI_XPU | (caps)));			\
+	}
+XPU_CASE(messages, FI_MSG)
+XPU_CASE(tagged, FI_MSG | FI_TAGGED)
+XPU_CASE(rma, FI_MSG | FI_RMA)
+XPU_CASE(atomics, FI_MSG | FI_ATOMIC)
+XPU_CASE(counters, FI_MSG)
+XPU_CASE(queues, FI_MSG)
+
 static const struct feature features[] = {
 	{ "messages: send, recv, msg forms, empty", FI_MSG, 0, run_messages },
 	{ "scattered buffers (v forms)", FI_MSG, 0, run_iov },
@@ -1394,6 +1410,13 @@ static const struct feature features[] = {
 	{ "device memory: RMA", FI_MSG | FI_RMA | FI_HMEM, ON(FI_EP_MSG) | ON(FI_EP_RDM), run_gpu_rma },
 	{ "device memory: atomics", FI_MSG | FI_ATOMIC | FI_HMEM, ON(FI_EP_MSG) | ON(FI_EP_RDM),
 	  run_gpu_atomics },
+	{ "XPU: messages", FI_MSG | FI_XPU, 0, run_xpu_messages },
+	{ "XPU: tagged messages", FI_MSG | FI_TAGGED | FI_XPU, 0, run_xpu_tagged },
+	{ "XPU: RMA", FI_MSG | FI_RMA | FI_XPU, ON(FI_EP_MSG) | ON(FI_EP_RDM), run_xpu_rma },
+	{ "XPU: atomics", FI_MSG | FI_ATOMIC | FI_XPU, ON(FI_EP_MSG) | ON(FI_EP_RDM),
+	  run_xpu_atomics },
+	{ "XPU: counters", FI_MSG | FI_XPU, 0, run_xpu_counters },
+	{ "XPU: queues", FI_MSG | FI_XPU, 0, run_xpu_queues },
 };
 
 static void test_cell(void **state)

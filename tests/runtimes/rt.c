@@ -169,8 +169,18 @@ static void open_ep(struct rt_world *w, int i, struct fi_info *info, const struc
 					  .wait_obj = FI_WAIT_UNSPEC };
 	uint64_t flags = s->bind_flags ? s->bind_flags : FI_TRANSMIT | FI_RECV;
 
+	if (s->xpu_cq) {
+		attr.flags = FI_XPU;
+		attr.xpu_ctx = w->xpu;
+	}
+	if (s->xpu) {
+		cntr_attr.flags = FI_XPU;
+		cntr_attr.xpu_ctx = w->xpu;
+	}
+
 	assert_int_equal(fi_cq_open(w->domain, &attr, &w->cq[i], NULL), 0);
-	assert_int_equal(fi_endpoint(w->domain, info, &w->ep[i], NULL), 0);
+	info->ep_attr->xpu_ctx = w->xpu;
+	assert_int_equal(fi_endpoint2(w->domain, info, &w->ep[i], w->xpu ? FI_XPU : 0, NULL), 0);
 	assert_int_equal(fi_ep_bind(w->ep[i], &w->cq[i]->fid, flags), 0);
 	if (s->cntr_flags) {
 		assert_int_equal(fi_cntr_open(w->domain, &cntr_attr, &w->cntr[i], NULL), 0);
@@ -240,11 +250,14 @@ void rt_open(struct rt_world *w, struct fi_info *info, const struct rt_setup *s)
 {
 	struct fi_av_attr attr = { .type = s->av_type, .count = 2 };
 	struct fi_eq_attr eq_attr = { .wait_obj = FI_WAIT_UNSPEC };
+	struct fi_xpu_attr xpu = { .iface = FI_HMEM_SYSTEM };
 
 	memset(w, 0, sizeof(*w));
 	w->info = info;
 	assert_int_equal(fi_fabric(info->fabric_attr, &w->fabric, NULL), 0);
 	assert_int_equal(fi_domain(w->fabric, info, &w->domain, NULL), 0);
+	if (s->xpu)
+		assert_int_equal(fi_xpu_ctx(w->domain, &xpu, &w->xpu, NULL), 0);
 	if (s->shared & RT_SHARED_RX)
 		assert_int_equal(fi_srx_context(w->domain, info->rx_attr, &w->srx, NULL), 0);
 	if (s->shared & RT_SHARED_TX)
@@ -293,6 +306,8 @@ void rt_close(struct rt_world *w)
 	for (int i = 0; i < RT_REGIONS; i++)
 		if (w->regions[i].mr)
 			assert_int_equal(fi_close(&w->regions[i].mr->fid), 0);
+	if (w->xpu)
+		assert_int_equal(fi_close(&w->xpu->fid), 0);
 	assert_int_equal(fi_close(&w->domain->fid), 0);
 	if (w->eq)
 		assert_int_equal(fi_close(&w->eq->fid), 0);

@@ -26,6 +26,7 @@
 #include <rdma/fi_eq.h>
 #include <rdma/fi_errno.h>
 #include <rdma/fi_tagged.h>
+#include <rdma/fi_xpu.h>
 
 /* ---- fi_getinfo -------------------------------------------------------------- */
 
@@ -77,6 +78,8 @@ struct rt_setup {
 	enum fi_wait_obj wait_obj;
 	uint64_t bind_flags;		/* of the queue; 0: FI_TRANSMIT | FI_RECV */
 	uint64_t cntr_flags;		/* of a counter; 0: no counter */
+	bool xpu;			/* a device posts; counters are the device's */
+	bool xpu_cq;			/* .. and reads the queues */
 	unsigned shared;		/* RT_SHARED_*: what both endpoints have one of */
 };
 
@@ -92,6 +95,7 @@ struct rt_world {
 	struct fid_cntr *cntr[2];	/* NULL without cntr_flags */
 	struct fid_ep *srx;		/* with RT_SHARED_RX */
 	struct fid_stx *stx;		/* with RT_SHARED_TX */
+	struct fid_xpu_ctx *xpu;	/* of threads of this process, with rt_setup.xpu */
 	struct rt_region {
 		const void *buf;
 		size_t len;

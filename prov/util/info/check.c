@@ -20,6 +20,7 @@ struct check {
 	const struct explain_label *label;
 	bool hinted;			/* the program passed hints */
 	uint64_t hmem;			/* FI_HMEM, if it was asked for and can be had */
+	size_t xpu_ctx_cnt;		/* likewise of FI_XPU; else 0 */
 	/* results that differ from the hints */
 	uint64_t caps;
 	uint64_t tx_caps;
@@ -230,6 +231,11 @@ static bool check_caps(struct check *ck)
 
 	check_hmem(ck);
 	offered |= ck->hmem;
+	/* likewise, since a domain with FI_XPU needs locks that the others do without */
+	if (ck->hints->caps & FI_XPU)
+		ck->xpu_ctx_cnt = ck->lim->xpu_ctx_cnt;
+	if (ck->xpu_ctx_cnt)
+		offered |= FI_XPU;
 	if (info_caps_get(offered, ck->hints->caps, &ck->caps))
 		return check_bits(ck, "caps", FI_TYPE_CAPS, ck->hints->caps, offered);
 	return check_mode(ck, "mode", ck->hints->mode, ck->offer->mode);
@@ -271,7 +277,6 @@ static const struct max domain_max[] = {
 	MAX(fi_domain_attr, domain_attr, max_ep_auth_key),
 	MAX(fi_domain_attr, domain_attr, max_cntr_value),
 	MAX(fi_domain_attr, domain_attr, max_err_cntr_value),
-	MAX(fi_domain_attr, domain_attr, max_xpu_ctx_cnt),
 };
 
 static bool check_domain_models(const struct check *ck, const struct fi_domain_attr *want,
@@ -301,6 +306,8 @@ static bool check_domain(struct check *ck)
 		return refused;
 	return check_domain_models(ck, want, have) ||
 	       MAXIMA(ck, domain_max, want, have) ||
+	       check_number(ck, "domain_attr->max_xpu_ctx_cnt", want->max_xpu_ctx_cnt,
+			    ck->xpu_ctx_cnt) ||
 	       check_bits(ck, "domain_attr->caps", FI_TYPE_CAPS, want->caps, have->caps) ||
 	       check_mode(ck, "domain_attr->mode", want->mode, have->mode) ||
 	       check_number(ck, "domain_attr->max_group_id", want->max_group_id,
@@ -461,6 +468,7 @@ static int narrow_domain(const struct check *ck, struct fi_domain_attr *out)
 	const struct fi_domain_attr *want = ck->hints->domain_attr;
 
 	out->mr_mode = ck->mr_mode;
+	out->max_xpu_ctx_cnt = ck->xpu_ctx_cnt;
 	if (!want)
 		return 0;
 	ECHO(out, want, threading);

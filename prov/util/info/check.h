@@ -58,6 +58,7 @@ struct info_limits {
 	size_t rx_size;			/* largest receive queue */
 	size_t inject_size;		/* largest that may be requested */
 	size_t auth_key_size;		/* largest; 0: no authorization keys */
+	size_t xpu_ctx_cnt;		/* of a domain, for hints with FI_XPU; 0: no FI_XPU */
 	bool manual_only;		/* FI_PROGRESS_AUTO is not available */
 	bool hmem;			/* FI_HMEM, with FI_MR_HMEM, once a device interface has started */
 	/* hmem_at - may @offer have it?  Called for hints that ask for it; it starts the interfaces.

@@ -393,6 +393,31 @@ static void test_manual_only(void **state)
 	assert_int_equal(info_check(&prov, &offer, &manual, f->hints, V, NULL, NULL), 0);
 }
 
+/* FI_XPU is offered to those that name it, and then with a number of contexts. */
+static void test_xpu(void **state)
+{
+	const struct info_limits xpu = { .xpu_ctx_cnt = 4 };
+	struct fixture *f = *state;
+	struct fi_info *info;
+
+	f->hints->caps = FI_MSG;
+	assert_int_equal(info_check(&prov, &offer, &xpu, f->hints, V, NULL, &info), 0);
+	assert_int_equal(info->caps & FI_XPU, 0);
+	assert_int_equal(info->domain_attr->max_xpu_ctx_cnt, 0);
+	fi_freeinfo(info);
+	f->hints->caps = FI_MSG | FI_XPU;
+	f->hints->domain_attr->max_xpu_ctx_cnt = 4;
+	assert_int_equal(info_check(&prov, &offer, &xpu, f->hints, V, NULL, &info), 0);
+	assert_true(info->caps & FI_XPU);
+	assert_int_equal(info->domain_attr->max_xpu_ctx_cnt, 4);
+	fi_freeinfo(info);
+	f->hints->domain_attr->max_xpu_ctx_cnt = 5;
+	assert_int_equal(info_check(&prov, &offer, &xpu, f->hints, V, NULL, NULL), -FI_ENODATA);
+	assert_non_null(catch_find("attr=domain_attr->max_xpu_ctx_cnt wanted=5 offered=4"));
+	assert_int_equal(info_check(&prov, &offer, NULL, f->hints, V, NULL, NULL), -FI_ENODATA);
+	assert_non_null(catch_find("attr=caps wanted=FI_XPU "));
+}
+
 #define TOO_MUCH(f, attr, field, value)				\
 	do {							\
 		(f)->hints->field = (value);			\
@@ -716,7 +741,8 @@ int main(void)
 		T(test_no_hints), T(test_zeroed_and_sparse_hints), T(test_caps),
 		T(test_context_caps), T(test_mode), T(test_required_mode_without_hints),
 		T(test_addr_format), T(test_names), T(test_nic), T(test_models_are_echoed),
-		T(test_control_progress), T(test_manual_only), T(test_maxima), T(test_traffic_classes),
+		T(test_control_progress), T(test_manual_only), T(test_xpu), T(test_maxima),
+		T(test_traffic_classes),
 		T(test_sizes_of_the_answer),
 		T(test_shared_contexts), T(test_tag_format), T(test_auth_keys),
 		T(test_handle), T(test_mr_mode), T(test_check_only),

@@ -85,6 +85,7 @@ struct obj_av {
 	enum fi_av_type type;
 	uint64_t flags;
 	struct obj_av_shared *shared;	/* named: the table lies in a shared mapping */
+	atomic_bool xpu;		/* devices have addresses of it */
 	fi_addr_t *numbers;		/* of its entries, for fi_av_attr::map_addr */
 	struct obj_eq *eq;		/* FI_EVENT: insertions complete here */
 	struct obj_ref eq_ref;

@@ -51,6 +51,7 @@ struct obj_cntr {
 	uint64_t op_flags;		/* FI_SETOPSFLAG; kept and returned, without effect */
 	struct obj_domain *domain;
 	struct obj_ref domain_ref;
+	struct xpu_cntr *xpu;		/* a device reads it; else NULL */
 	struct obj_refs refs;		/* endpoints and regions bound to it, poll sets */
 };
 

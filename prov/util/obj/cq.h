@@ -80,6 +80,7 @@ struct obj_cq {
 	struct obj_cq_err *shown;	/* owns the err_data last handed out, until the next readerr */
 	struct obj_domain *domain;
 	struct obj_ref domain_ref;
+	struct xpu_cq *xpu;		/* a device reads it; else NULL */
 	struct obj_refs refs;		/* endpoints bound to it, poll sets */
 };
 

@@ -44,8 +44,9 @@ int obj_domain_started(struct obj_domain *domain, struct obj_prog *prog)
 
 int obj_domain_no_xpu(struct obj_domain *domain, const char *what)
 {
-	FI_WARN(domain->prov, FI_LOG_DOMAIN, "%s: FI_XPU is not available: this provider serves no "
-		"devices (domain_attr->max_xpu_ctx_cnt is 0)\n", what);
+	FI_WARN(domain->prov, FI_LOG_DOMAIN, "%s: FI_XPU is not available: %s\n", what,
+		domain->ops->xpu ? "the domain was opened without it; ask for FI_XPU in hints->caps of "
+		"fi_getinfo" : "this provider serves no devices (domain_attr->max_xpu_ctx_cnt is 0)");
 	return -FI_ENOSYS;
 }
 
@@ -61,9 +62,11 @@ static int domain_endpoint2(struct fid_domain *fid, struct fi_info *info, struct
 		return -FI_EINVAL;
 	if (!domain->ops->endpoint)
 		return -FI_ENOSYS;
-	if (flags & FI_XPU)
+	if ((flags & FI_XPU) && !domain->xpu)
 		return obj_domain_no_xpu(domain, "fi_endpoint2");
 	info = obj_info_whole(domain->fabric, info, &room);
+	if (flags & FI_XPU)
+		return domain->xpu->endpoint(domain, info, flags, ep, context);
 	if (info->ep_attr->xpu_ctx) {
 		FI_WARN(domain->prov, FI_LOG_EP_CTRL, "fi_endpoint: ep_attr->xpu_ctx is set, but "
 			"the flags have no FI_XPU: pass FI_XPU to fi_endpoint2(), or NULL here\n");
@@ -176,6 +179,7 @@ static void domain_free(struct obj_domain *domain)
 	lock_destroy(&domain->mr_lock);
 	pthread_mutex_destroy(&domain->auto_lock);
 	pthread_mutex_destroy(&domain->works_lock);
+	pthread_mutex_destroy(&domain->xpu_lock);
 	obj_refs_fini(&domain->refs);
 	fi_freeinfo(domain->info);
 	free(domain);
@@ -228,6 +232,9 @@ static void set_ops(struct obj_domain *domain)
 	out->srx_ctx = ops->srx_ctx;
 	out->query_atomic = domain_query_atomic;
 	out->query_collective = ops->query_collective;
+	if (domain->info->caps & FI_XPU)
+		domain->xpu = ops->xpu;
+	out->xpu_ctx = domain->xpu ? domain->xpu->ctx : NULL;
 	OBJ_OPS_FILL(out, domain);
 	domain->mr_ops.reg = obj_mr_reg;
 	domain->mr_ops.regv = obj_mr_regv;
@@ -249,7 +256,7 @@ static uint32_t mr_bits(int mr_mode)
 }
 
 /* No lock where the program has promised that no two threads meet, and no thread of
- * ours and no event queue (which belongs to the fabric, so the promise does not
+ * ours (automatic progress, FI_XPU) and no event queue (which belongs to the fabric, so the promise does not
  * cover it) drives endpoints.  FI_THREAD_ENDPOINT and FI_THREAD_FID let one thread
  * read a queue while another uses an endpoint that is bound to it.
  */
@@ -257,7 +264,7 @@ static enum lock_kind choose_lock(const struct obj_domain *domain)
 {
 	const struct fi_ep_attr *ep = domain->info->ep_attr;
 
-	if (domain->auto_progress || ep->type == FI_EP_MSG)
+	if (domain->auto_progress || ep->type == FI_EP_MSG || (domain->info->caps & FI_XPU))
 		return LOCK_MUTEX;
 	if (domain->attr->threading == FI_THREAD_DOMAIN)
 		return LOCK_NONE;
@@ -316,6 +323,8 @@ static void init_domain(struct obj_domain *domain, struct obj_fabric *fabric, vo
 	obj_refs_init(&domain->refs);
 	pthread_mutex_init(&domain->auto_lock, NULL);
 	pthread_mutex_init(&domain->works_lock, NULL);
+	pthread_mutex_init(&domain->xpu_lock, NULL);
+	list_init(&domain->xpus);
 	list_init(&domain->works);
 	list_init(&domain->works_due);
 }

@@ -13,6 +13,7 @@
 #include <rdma/fi_collective.h>
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
+#include <rdma/fi_xpu.h>
 
 #include "base/hmap.h"
 #include "base/list.h"
@@ -22,8 +23,37 @@
 #include "obj/ref.h"
 
 struct obj_auto;
+struct obj_av;
 struct obj_eq;
 struct obj_mr;
+
+/* What obj asks of the layer that lets devices post transfers.  A provider names the table in its
+ * obj_domain_ops; a domain that was opened with FI_XPU uses it.  The other domains have none, and their
+ * calls with FI_XPU answer -FI_ENOSYS.
+ */
+struct obj_xpu_ops {
+	/* As the calls of the same name with FI_XPU; obj has checked no more than that the domain has
+	 * FI_XPU.
+	 */
+	int (*ctx)(struct fid_domain *domain, struct fi_xpu_attr *attr,
+		   struct fid_xpu_ctx **ctx_p, void *context);
+	int (*endpoint)(struct obj_domain *domain, struct fi_info *info, uint64_t flags,
+			struct fid_ep **ep_p, void *context);
+	int (*cq)(struct obj_domain *domain, const struct fi_cq_attr *attr,
+		  struct fid_cq **cq_p, void *context);
+	int (*cntr)(struct obj_domain *domain, const struct fi_cntr_attr *attr,
+		    struct fid_cntr **cntr_p, void *context);
+	int (*addr)(struct obj_av *av, fi_addr_t fi_addr, void *buf, size_t *len,
+		    struct fid_xpu_ctx *ctx);
+	int (*desc)(struct obj_mr *mr, const struct fi_mr_xpu_desc *arg);
+
+	/* addr_gone, desc_gone - an address leaves @av (FI_ADDR_UNSPEC: all do), a region closes: no
+	 * record of a device names it from now on.  Called only where @av->xpu or @mr->xpu is set.
+	 * Threading: without locks of obj.
+	 */
+	void (*addr_gone)(struct obj_av *av, fi_addr_t fi_addr);
+	void (*desc_gone)(struct obj_mr *mr);
+};
 
 /* What a provider brings for its domain; a NULL slot answers -FI_ENOSYS. */
 struct obj_domain_ops {
@@ -62,6 +92,9 @@ struct obj_domain_ops {
 
 	/* cq_strerror - words for fi_cq_err_entry.prov_errno; NULL: it is a FI_E*. */
 	const char *(*cq_strerror)(int prov_errno);
+
+	/* What serves devices in a domain with FI_XPU; NULL: nothing does. */
+	const struct obj_xpu_ops *xpu;
 
 	/* control - fi_control() commands that obj does not answer by itself. */
 	int (*control)(struct obj_domain *domain, int command, void *arg);
@@ -107,6 +140,10 @@ struct obj_domain {
 	struct list works_due;		/* counter operations that are being done ... */
 	bool works_busy;		/* ... by some thread */
 
+	const struct obj_xpu_ops *xpu;	/* NULL: the domain has no FI_XPU */
+	pthread_mutex_t xpu_lock;	/* guards @xpus */
+	struct list xpus;		/* XPU contexts; the table's */
+
 	struct fi_ops fi_ops;
 	struct fi_ops_domain domain_ops;
 	struct fi_ops_mr mr_ops;
@@ -134,7 +171,7 @@ int obj_domain_started(struct obj_domain *domain, struct obj_prog *prog);
  */
 int obj_domain_may_share(struct obj_domain *domain, const char *what);
 
-/* obj_domain_no_xpu - what a call with FI_XPU returns in a domain that has no XPU contexts.
+/* obj_domain_no_xpu - what a call with FI_XPU returns in a domain without FI_XPU.
  *
  * @what: the call, for the log
  * Errors: -FI_ENOSYS (logged).

@@ -131,6 +131,7 @@ struct obj_ep {
 	struct obj_ref domain_ref, tx_cq_ref, rx_cq_ref, av_ref, eq_ref, srx_ref, sep_ref;
 	struct obj_ref cntr_refs[OBJ_CNTR_CNT];
 	struct obj_refs refs;		/* aliases, contexts, regions, endpoints with this srx */
+	struct xpu_ep *xpu;		/* a device posts to it; else NULL */
 	struct obj_cm cm;		/* name and connection; filled in by the provider */
 };
 

@@ -142,6 +142,8 @@ static int mr_close(struct fid *fid)
 
 	if (obj_opened_before_fork(mr->process))
 		return 0;
+	if (atomic_load(&mr->xpu))
+		domain->xpu->desc_gone(mr);
 	if (mr->hw) {
 		ret = domain->ops->mr_close(mr);
 		if (ret)
@@ -340,6 +342,8 @@ static int mr_control(struct fid *fid, int command, void *arg)
 		return mr->state == OBJ_MR_ENABLED ? raw_attr(mr, arg) : -FI_EOPBADSTATE;
 	case FI_REFRESH:
 		return refresh(mr, arg);
+	case FI_GET_MR_XPU_DESC:
+		return mr->domain->xpu ? mr->domain->xpu->desc(mr, arg) : -FI_ENOSYS;
 	default:
 		return -FI_ENOSYS;
 	}

@@ -35,6 +35,7 @@ struct obj_mr {
 	struct obj_ref domain_ref;
 	enum obj_mr_state state;
 	bool mapped;			/* in domain->mr_map */
+	atomic_bool xpu;		/* devices have descriptors of it */
 	bool leased;			/* peers may have leases of it; see lease.h */
 	uint64_t access;
 	uint64_t base;			/* address that stands for its first byte in RMA calls */

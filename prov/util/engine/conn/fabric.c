@@ -9,6 +9,7 @@
 #include "obj/domain.h"
 #include "obj/fabric.h"
 #include "obj/mr.h"
+#include "xpu/api.h"
 
 struct eng_fabric {
 	struct obj_fabric base;		/* first */
@@ -115,6 +116,7 @@ static const struct obj_domain_ops domain_ops = {
 	.query_collective = query_collective,
 	.mr_expose = mr_expose,
 	.mr_conceal = mr_conceal,
+	.xpu = &xpu_ops,
 	.fini = domain_fini,
 };
 

@@ -6,6 +6,7 @@
 
 #include "base/provider.h"
 #include "engine/api.h"
+#include "xpu/api.h"
 
 #define OBJECTS_MAX 65536	/* no limit of ours; programs size their tables by it */
 #define QUEUE_MAX 65536		/* entries of a queue that is asked for */
@@ -15,6 +16,7 @@ const struct info_limits eng_offer_limits = {
 	.rx_size = QUEUE_MAX,
 	.inject_size = ENG_INJECT_MAX,
 	.hmem = true,
+	.xpu_ctx_cnt = XPU_CTX_MAX,
 };
 
 static void fill_queues(struct eng_offer *offer, const struct eng_offer_of *of, uint64_t tx_caps,

@@ -341,6 +341,8 @@ static int remove_one(struct obj_av *av, fi_addr_t fi_addr)
 	leave(av, false);
 	if (!live)
 		return -FI_EINVAL;
+	if (atomic_load(&av->xpu))
+		av->domain->xpu->addr_gone(av, fi_addr);
 	notify_endpoints(av, fi_addr);
 	ret = enter(av, true);
 	if (ret)
@@ -412,7 +414,8 @@ static int av_lookup2(struct fid_av *fid, fi_addr_t fi_addr, void *buf, size_t *
 	struct obj_domain *domain = obj_av_of(fid)->domain;
 
 	if (flags == FI_XPU)
-		return obj_domain_no_xpu(domain, "fi_av_lookup2");
+		return domain->xpu ? domain->xpu->addr(obj_av_of(fid), fi_addr, buf, len, ctx) :
+				     obj_domain_no_xpu(domain, "fi_av_lookup2");
 	if (flags) {
 		FI_WARN(domain->prov, FI_LOG_AV, "fi_av_lookup2: flags are neither 0 nor FI_XPU\n");
 		return -FI_ENOSYS;
@@ -471,6 +474,8 @@ static int av_close(struct fid *fid)
 	ret = obj_refs_busy(&av->refs, fid, av->domain->prov, FI_LOG_AV);
 	if (ret)
 		return ret;
+	if (atomic_load(&av->xpu))
+		av->domain->xpu->addr_gone(av, FI_ADDR_UNSPEC);
 	av_table_free(av);
 	av_shared_close(av);
 	obj_av_user_free(av);

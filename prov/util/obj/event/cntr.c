@@ -300,9 +300,6 @@ static int check_attr(struct obj_domain *domain, const struct fi_cntr_attr *attr
 {
 	const char *what = NULL;
 
-	/* attr may end before xpu_ctx: without FI_XPU nothing may read it */
-	if (attr->flags & FI_XPU)
-		return obj_domain_no_xpu(domain, "fi_cntr_open");
 	if (attr->flags & ~FI_PEER)
 		what = "flags other than 0";
 	else if (attr->events > FI_CNTR_EVENTS_BYTES)
@@ -353,6 +350,10 @@ int obj_cntr_open(struct fid_domain *domain_fid, struct fi_cntr_attr *attr,
 
 	if (!attr)
 		attr = (struct fi_cntr_attr *) &plain;
+	/* attr may end before xpu_ctx: without FI_XPU nothing may read it */
+	if (attr->flags & FI_XPU)
+		return domain->xpu ? domain->xpu->cntr(domain, attr, cntr_p, context) :
+				     obj_domain_no_xpu(domain, "fi_cntr_open");
 	ret = check_attr(domain, attr);
 	if (ret)
 		return ret;

@@ -634,9 +634,6 @@ static int check_attr(struct obj_domain *domain, const struct fi_cq_attr *attr)
 {
 	const char *what = NULL;
 
-	/* attr may end before xpu_ctx: without FI_XPU nothing may read it */
-	if (attr->flags & FI_XPU)
-		return obj_domain_no_xpu(domain, "fi_cq_open");
 	if (attr->flags & ~(FI_AFFINITY | FI_PEER))
 		what = "flags other than FI_AFFINITY and FI_PEER";
 	else if (!format_size(attr->format))
@@ -723,6 +720,10 @@ int obj_cq_open(struct fid_domain *domain_fid, struct fi_cq_attr *attr,
 
 	if (!attr)
 		attr = (struct fi_cq_attr *) &plain;
+	/* attr may end before xpu_ctx: without FI_XPU nothing may read it */
+	if (attr->flags & FI_XPU)
+		return domain->xpu ? domain->xpu->cq(domain, attr, cq_p, context) :
+				     obj_domain_no_xpu(domain, "fi_cq_open");
 	ret = check_attr(domain, attr);
 	if (ret)
 		return ret;
