@@ -60,7 +60,7 @@ struct attr {
 #define RX_FLAGS (FI_COMPLETION | FI_MULTI_RECV)
 
 static const struct attr attrs[] = {
-	ATTR(INFO, fi_info, caps, BITS, FI_SOURCE_ERR | FI_AV_USER_ID | FI_PEER),
+	ATTR(INFO, fi_info, caps, BITS, FI_SOURCE_ERR | FI_AV_USER_ID | FI_PEER | FI_XPU),
 	ATTR(INFO, fi_info, mode, ANY_BITS, 0),
 	ATTR(INFO, fi_info, addr_format, SAME, 0),
 	ATTR(TX, fi_tx_attr, caps, PART, 0),
