@@ -18,7 +18,7 @@ pkglib_LTLIBRARIES += libloop-fi.la
 libloop_fi_la_SOURCES = $(loop_sources)
 libloop_fi_la_CPPFLAGS = $(AM_CPPFLAGS) -DFI_PROV_DL
 libloop_fi_la_LIBADD = $(prov_util_libs) src/libfabric.la
-libloop_fi_la_LDFLAGS = -module -avoid-version -shared -export-dynamic
+libloop_fi_la_LDFLAGS = -module -avoid-version -shared -export-dynamic -Wl,-z,nodelete
 else
 noinst_LTLIBRARIES += prov/loop/libloop.la
 prov_loop_libloop_la_SOURCES = $(loop_sources)

@@ -53,7 +53,7 @@ pkglib_LTLIBRARIES += librxd-fi.la
 librxd_fi_la_SOURCES = $(rxd_prov_sources)
 librxd_fi_la_CPPFLAGS = $(AM_CPPFLAGS) -DFI_PROV_DL
 librxd_fi_la_LIBADD = prov/rxd/librxdlink.la $(prov_util_libs) src/libfabric.la
-librxd_fi_la_LDFLAGS = -module -avoid-version -shared -export-dynamic
+librxd_fi_la_LDFLAGS = -module -avoid-version -shared -export-dynamic -Wl,-z,nodelete
 else
 noinst_LTLIBRARIES += prov/rxd/librxd.la
 prov_rxd_librxd_la_SOURCES = $(rxd_prov_sources)

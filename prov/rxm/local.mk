@@ -42,7 +42,7 @@ pkglib_LTLIBRARIES += librxm-fi.la
 librxm_fi_la_SOURCES = prov/rxm/prov.c
 librxm_fi_la_CPPFLAGS = $(AM_CPPFLAGS) -DFI_PROV_DL
 librxm_fi_la_LIBADD = prov/rxm/librxmlink.la $(prov_util_libs) src/libfabric.la
-librxm_fi_la_LDFLAGS = -module -avoid-version -shared -export-dynamic
+librxm_fi_la_LDFLAGS = -module -avoid-version -shared -export-dynamic -Wl,-z,nodelete
 else
 noinst_LTLIBRARIES += prov/rxm/librxm.la
 prov_rxm_librxm_la_SOURCES = prov/rxm/prov.c

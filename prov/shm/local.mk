@@ -48,7 +48,7 @@ pkglib_LTLIBRARIES += libshm-fi.la
 libshm_fi_la_SOURCES = prov/shm/prov.c
 libshm_fi_la_CPPFLAGS = $(AM_CPPFLAGS) -DFI_PROV_DL
 libshm_fi_la_LIBADD = $(prov_util_libs) src/libfabric.la
-libshm_fi_la_LDFLAGS = -module -avoid-version -shared -export-dynamic
+libshm_fi_la_LDFLAGS = -module -avoid-version -shared -export-dynamic -Wl,-z,nodelete
 else
 noinst_LTLIBRARIES += prov/shm/libshm.la
 prov_shm_libshm_la_SOURCES = prov/shm/prov.c

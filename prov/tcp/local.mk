@@ -52,7 +52,7 @@ pkglib_LTLIBRARIES += libtcp-fi.la
 libtcp_fi_la_SOURCES = prov/tcp/prov.c
 libtcp_fi_la_CPPFLAGS = $(AM_CPPFLAGS) -DFI_PROV_DL
 libtcp_fi_la_LIBADD = prov/tcp/libtcplink.la $(prov_util_libs) src/libfabric.la
-libtcp_fi_la_LDFLAGS = -module -avoid-version -shared -export-dynamic
+libtcp_fi_la_LDFLAGS = -module -avoid-version -shared -export-dynamic -Wl,-z,nodelete
 else
 noinst_LTLIBRARIES += prov/tcp/libtcp.la
 prov_tcp_libtcp_la_SOURCES = prov/tcp/prov.c

@@ -25,7 +25,7 @@ pkglib_LTLIBRARIES += libudp-fi.la
 libudp_fi_la_SOURCES = $(udp_sources)
 libudp_fi_la_CPPFLAGS = $(AM_CPPFLAGS) -DFI_PROV_DL
 libudp_fi_la_LIBADD = $(prov_util_libs) src/libfabric.la
-libudp_fi_la_LDFLAGS = -module -avoid-version -shared -export-dynamic
+libudp_fi_la_LDFLAGS = -module -avoid-version -shared -export-dynamic -Wl,-z,nodelete
 else
 noinst_LTLIBRARIES += prov/udp/libudp.la
 prov_udp_libudp_la_SOURCES = $(udp_sources)

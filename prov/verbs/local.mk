@@ -61,7 +61,7 @@ pkglib_LTLIBRARIES += libverbs-fi.la
 libverbs_fi_la_SOURCES = $(verbs_sources)
 libverbs_fi_la_CPPFLAGS = $(AM_CPPFLAGS) -DFI_PROV_DL
 libverbs_fi_la_LIBADD = $(prov_util_libs) src/libfabric.la
-libverbs_fi_la_LDFLAGS = -module -avoid-version -shared -export-dynamic
+libverbs_fi_la_LDFLAGS = -module -avoid-version -shared -export-dynamic -Wl,-z,nodelete
 else
 noinst_LTLIBRARIES += prov/verbs/libverbs.la
 prov_verbs_libverbs_la_SOURCES = $(verbs_sources)

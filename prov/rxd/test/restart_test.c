@@ -102,7 +102,7 @@ int main(void)
 	struct side s;
 	char port[16];
 	pid_t pid;
-	int i;
+	int i, err;
 
 	setenv("FI_OFI_RXD_LOCAL", "0", 1);	/* datagrams, not shared memory */
 	setenv("FI_OFI_RXD_PEER_TIMEOUT", "2000", 1);
@@ -125,7 +125,9 @@ int main(void)
 	}
 	server_kill(pid);
 	began = clock_ns();
-	CHECK(deliver(&s, to, 30000) == FI_ETIMEDOUT);
+	/* the limit of time, or the system's third answer that the port is free: both come after 2 s */
+	err = deliver(&s, to, 30000);
+	CHECK(err == FI_ETIMEDOUT || err == FI_ECONNRESET);
 	CHECK(clock_ns() - began < 10 * CLOCK_NS_PER_S);
 	/* no process there: the attempt to connect times out */
 	CHECK(deliver(&s, to, 30000) == FI_ETIMEDOUT);

@@ -482,6 +482,29 @@ static void report_to_eq(struct obj_mr *mr)
 		obj_eq_write(domain->eq, FI_MR_COMPLETE, &entry, sizeof(entry));
 }
 
+/* new_region - its memory is that of @pieces; it has no length yet, and no key finds it. */
+static struct obj_mr *new_region(struct obj_domain *domain, const struct fi_mr_attr *attr,
+				 const struct fi_mr_attr *pieces, uint64_t flags)
+{
+	struct obj_mr *mr = calloc(1, sizeof(*mr) + pieces->iov_count * sizeof(mr->iov[0]));
+
+	if (!mr)
+		return NULL;
+	obj_fid_init(&mr->fid.fid, FI_CLASS_MR, attr->context, &mr_fid_ops);
+	mr->fid.mem_desc = mr;
+	mr->fid.key = domain->mr_mode & FI_MR_PROV_KEY ? FI_KEY_NOTAVAIL : attr->requested_key;
+	mr->domain = domain;
+	mr->process = obj_process;
+	/* programs add mode and capability bits, as FI_MR_LOCAL, which grant nothing */
+	mr->access = attr->access & ACCESS;
+	mr->flags = flags;
+	mr->iov_cnt = pieces->iov_count;
+	memcpy(mr->iov, pieces->mr_iov, pieces->iov_count * sizeof(mr->iov[0]));
+	if (domain->mr_mode & FI_MR_VIRT_ADDR)
+		mr->base = (uintptr_t) pieces->mr_iov[0].iov_base;
+	return mr;
+}
+
 int obj_mr_regattr(struct fid *fid, const struct fi_mr_attr *attr, uint64_t flags,
 		   struct fid_mr **mr_p)
 {
@@ -509,22 +532,10 @@ int obj_mr_regattr(struct fid *fid, const struct fi_mr_attr *attr, uint64_t flag
 	ret = check_attr(domain, &pieces, flags, &len);
 	if (ret)
 		return ret;
-	mr = calloc(1, sizeof(*mr) + pieces.iov_count * sizeof(mr->iov[0]));
+	mr = new_region(domain, attr, &pieces, flags);
 	if (!mr)
 		return -FI_ENOMEM;
-	obj_fid_init(&mr->fid.fid, FI_CLASS_MR, attr->context, &mr_fid_ops);
-	mr->fid.mem_desc = mr;
-	mr->fid.key = domain->mr_mode & FI_MR_PROV_KEY ? FI_KEY_NOTAVAIL : attr->requested_key;
-	mr->domain = domain;
-	mr->process = obj_process;
-	/* programs add mode and capability bits, as FI_MR_LOCAL, which grant nothing */
-	mr->access = attr->access & ACCESS;
-	mr->flags = flags;
 	mr->len = len;
-	mr->iov_cnt = pieces.iov_count;
-	memcpy(mr->iov, pieces.mr_iov, pieces.iov_count * sizeof(mr->iov[0]));
-	if (domain->mr_mode & FI_MR_VIRT_ADDR)
-		mr->base = (uintptr_t) pieces.mr_iov[0].iov_base;
 	if ((flags & FI_MR_DMABUF) && attr->dmabuf && domain->ops && domain->ops->mr_dmabuf)
 		locate_dmabuf(mr, attr);
 	else if (attr->iface != FI_HMEM_SYSTEM)

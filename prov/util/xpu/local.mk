@@ -27,3 +27,10 @@ prov_util_xpu_ring_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_util_xpu_ring_test_LDADD = prov/util/libutil.la src/base/libbase.la src/libfabric.la $(CMOCKA_LIBS) \
 	-lpthread
 endif
+
+# The fuzzer needs clang: make prov/util/xpu/fuzz_record CC=clang
+EXTRA_PROGRAMS += prov/util/xpu/fuzz_record
+prov_util_xpu_fuzz_record_SOURCES = prov/util/xpu/fuzz_record.c
+prov_util_xpu_fuzz_record_CFLAGS = $(AM_CFLAGS) -fsanitize=fuzzer,address
+prov_util_xpu_fuzz_record_LDFLAGS = -fsanitize=fuzzer,address
+prov_util_xpu_fuzz_record_LDADD = src/libfabric.la -lpthread
