@@ -132,11 +132,13 @@ uint64_t chan_now(const struct chan_link *link)
 const char *chan_text(const struct chan_link *link, const void *addr, size_t len,
 		      char buf[CHAN_TEXT_MAX])
 {
-	const struct sockaddr *sa = addr;
+	struct sockaddr_storage copy = { .ss_family = AF_UNSPEC };	/* aligned, as @addr need not be */
+	const struct sockaddr *sa = (const struct sockaddr *) &copy;
 
 	_Static_assert(CHAN_TEXT_MAX >= NET_ADDR_TEXT_MAX, "room for an address");
 	if (link->ops->text)
 		return link->ops->text(addr, len, buf);
+	memcpy(&copy, addr, len < sizeof(copy) ? len : sizeof(copy));
 	if (len >= sizeof(sa->sa_family) && net_addr_len(sa) && net_addr_len(sa) <= len)
 		return net_addr_text(sa, buf);
 	snprintf(buf, CHAN_TEXT_MAX, "an address of %zu bytes", len);

@@ -57,6 +57,7 @@ static void test_versions(void **state)
 	given = (struct chan_path) { .format = NULL };
 	assert_string_equal(chan_path_text(chan, text), "air; native wire format");
 	fake_link_end(link);
+	free(peer);
 }
 
 static void test_reasons(void **state)
@@ -86,6 +87,7 @@ static void test_reasons(void **state)
 	assert_non_null(strstr(chan_path_text(chan, text), "FI_EP_MSG"));
 	link->base.msg = false;
 	fake_link_end(link);
+	free(peer);
 }
 
 static void test_other_container(void **state)
@@ -100,6 +102,7 @@ static void test_other_container(void **state)
 	chan_path_said(chan, ours, &ours, chan_host_mark() + 1);
 	assert_null(strstr(chan_path_text(chan, text), "container"));
 	fake_link_end(link);
+	free(peer);
 }
 
 /* A line for each connection; one warning for each kind of surprise. */
@@ -132,6 +135,8 @@ static void test_log(void **state)
 	catch_stop();
 	link->base.local_cnt = 0;
 	fake_link_end(link);
+	free(peer);
+	free(other);
 }
 
 int main(void)

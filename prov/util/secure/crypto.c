@@ -99,7 +99,8 @@ bool sec_hkdf_expand(const uint8_t secret[SEC_HASH_SIZE], const void *info, size
 
 	assert(info_len <= INFO_MAX && len <= 255 * SEC_HASH_SIZE);
 	while (done < len) {
-		memcpy(block + have, info, info_len);
+		if (info_len)
+			memcpy(block + have, info, info_len);
 		block[have + info_len] = ++counter;
 		if (!hmac_sha256(secret, SEC_HASH_SIZE, block, have + info_len + 1, hash))
 			break;

@@ -146,14 +146,14 @@ static void answer(int fd, struct obj_look *look)
 
 static void *serve(void *arg)
 {
+	static struct obj_look look;	/* of the one thread; a forked child has nothing to free */
 	int listener = (int) (intptr_t) arg, fd;
-	struct obj_look *look = malloc(sizeof(*look));
 
-	while (look) {
+	for (;;) {
 		fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
 		if (fd >= 0) {
 			net_inherit_not(fd);
-			answer(fd, look);
+			answer(fd, &look);
 			close(fd);
 		} else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
 			sleep(1);
@@ -161,7 +161,6 @@ static void *serve(void *arg)
 			break;
 		}
 	}
-	free(look);
 	close(listener);
 	return NULL;
 }
