@@ -67,6 +67,7 @@ shm_tests = \
 	prov/shm/name_test \
 	prov/shm/ring_test \
 	prov/shm/rma_test \
+	prov/shm/slow_test \
 	prov/shm/split_test \
 	prov/shm/api_test
 shm_fakes = prov/shm/test/fake.h prov/util/channel/test/fake_engine.h prov/util/obj/test/fake_prog.h
@@ -91,6 +92,10 @@ prov_shm_link_test_SOURCES = prov/shm/link_test.c $(shm_fakes)
 prov_shm_link_test_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov
 prov_shm_link_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_shm_link_test_LDADD = $(shm_test_libs)
+prov_shm_slow_test_SOURCES = prov/shm/slow_test.c $(shm_fakes)
+prov_shm_slow_test_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov
+prov_shm_slow_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_shm_slow_test_LDADD = $(shm_test_libs)
 prov_shm_listen_test_SOURCES = prov/shm/listen_test.c
 prov_shm_listen_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_shm_listen_test_LDADD = $(shm_test_libs)

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/* Receivers that take packets slowly, or none for a while. */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/test/verify.h"
+#include <stdbool.h>
+#include <string.h>
+
+#include "obj/test/log_catch.h"
+#include "shm/test/fake.h"
+
+#define PULL_SIZE (32u << 10)	/* FI_SHM_PULL_SIZE of the tests */
+
+static void a_slow_receiver_limits_the_sender(void **state)
+{
+	struct eng_ep *a = ep_at(NULL), *b = ep_at(NULL);
+	struct eng_peer *ab = peer_at(a, b), *ba = peer_at(b, a);
+	unsigned i;
+
+	fake_send(ab, 1, 0);
+	FAKE_UNTIL(2000, (fake_pull_some(b), ba->rx_cnt == 1));
+	b->later = 100;
+	for (i = 0; i < 2000; i++)
+		fake_send(ab, i % 3 ? 20 : 2000, 0);
+	for (i = 0; i < 2000; i++)
+		fake_poll();
+	assert_true(ab->done_cnt < 1000);
+	assert_int_equal(ba->rx_cnt, 1);
+	b->later = 0;
+	FAKE_UNTIL(5000, (fake_pull_some(b), ba->rx_cnt == 2001 && ab->done_cnt == 2001));
+	fake_close(a, 100);
+	fake_close(b, 100);
+}
+
+/* stuck - @cnt packets to a receiver that takes none.  Returns how many wait for room after a while. */
+static unsigned stuck(size_t size, unsigned cnt)
+{
+	struct eng_ep *a = ep_at(NULL), *b = ep_at(NULL);
+	struct eng_peer *ab = peer_at(a, b), *ba = peer_at(b, a);
+	struct chan *chan = (struct chan *) eng_peer_chan(ab);
+	unsigned i, waiting = 0;
+	struct list *pos;
+	uint64_t end;
+
+	fake_send(ab, 1, 0);
+	FAKE_UNTIL(2000, (fake_pull_some(b), ba->rx_cnt == 1));
+	b->later = 100;
+	for (i = 0; i < cnt; i++)
+		fake_send(ab, size, 0);
+	assert_false(list_empty(&chan->pending));
+	end = clock_ns() + 3 * SHM_STUCK_NS;
+	while (clock_ns() < end)
+		fake_poll();
+	fake_poll();
+	list_for_each(pos, &chan->pending)
+		waiting++;
+	assert_int_equal(ba->rx_cnt, 1);
+	b->later = 0;
+	FAKE_UNTIL(5000, (fake_pull_some(b), ba->rx_cnt == cnt + 1 && ab->done_cnt == cnt + 1));
+	assert_int_equal(ab->down + ba->down, 0);
+	fake_close(a, 100);
+	fake_close(b, 100);
+	return waiting;
+}
+
+/* SHM_STUCK_NS, 20 us, is shorter than the few calls of a test that the thread sanitizer slows down. */
+static void need_speed(void)
+{
+#if defined(__SANITIZE_THREAD__)
+	skip();
+#endif
+}
+
+/* What the ring has no room for is left for it to read, as far as it can. */
+static void a_stuck_receiver_reads_from_the_sender(void **state)
+{
+	unsigned waiting;
+
+	need_speed();
+	assert_int_equal(stuck(16000, 60), 0);
+	waiting = stuck(16000, 100);
+	assert_in_range(waiting, 1, 100 - SHM_PULLS);	/* no more can be named at a time */
+	assert_true(stuck(4000, 60) > 0);
+	shm_conf.disable_cma = 1;
+	assert_true(stuck(16000, 60) > 40);
+	shm_conf.disable_cma = 0;
+}
+
+/* A receiver that takes nothing is named in the log, once, while packets wait for it. */
+static void a_stall_is_logged_once(void **state)
+{
+	struct eng_ep *a = ep_at(NULL), *b = ep_at(NULL);
+	struct eng_peer *ab = peer_at(a, b), *ba = peer_at(b, a);
+	struct chan *chan = (struct chan *) eng_peer_chan(ab);
+	struct shm_conn *conn;
+	unsigned i;
+
+	fake_send(ab, 1, 0);
+	FAKE_UNTIL(2000, (fake_pull_some(b), ba->rx_cnt == 1));
+	conn = chan->conn;
+	b->later = 100;
+	catch_start();
+	for (i = 0; i < 100; i++)
+		fake_send(ab, 4000, 0);
+	for (i = 0; i < 100; i++)
+		fake_poll();
+	assert_int_equal(caught.cnt, 0);
+	assert_true(conn->out.wait_ns != 0);
+	conn->out.wait_ns -= CHAN_STALL_NS;
+	for (i = 0; i < 100; i++)
+		fake_poll();
+	catch_stop();
+	assert_int_equal(caught.cnt, 1);
+	assert_non_null(strstr(caught.line[0], "has taken nothing for 10 s"));
+	b->later = 0;
+	FAKE_UNTIL(5000, (fake_pull_some(b), ba->rx_cnt == ab->tx_seq && ab->done_cnt == ab->tx_seq));
+	assert_false(conn->out.stall_logged);	/* the next one is, too */
+	fake_close(a, 100);
+	fake_close(b, 100);
+}
+
+/* A packet that is not kept is sent, or the answer says whether room is expected soon: while the receiver
+ * takes packets.
+ */
+static void room_is_expected_of_a_receiver_that_takes_packets(void **state)
+{
+	struct eng_peer *ab, *ba;
+	struct eng_ep *a, *b;
+	struct chan *chan;
+	unsigned i;
+	uint64_t end;
+
+	need_speed();
+	a = ep_at(NULL);
+	b = ep_at(NULL);
+	ab = peer_at(a, b);
+	ba = peer_at(b, a);
+	chan = (struct chan *) eng_peer_chan(ab);
+	assert_int_equal(fake_once(ab, 4000), -FI_ENOBUFS);	/* not connected */
+	fake_send(ab, 1, 0);
+	FAKE_UNTIL(2000, (fake_pull_some(b), ba->rx_cnt == 1));
+	b->later = 100;
+	for (i = 0; i < 60; i++)
+		fake_send(ab, 4000, 0);
+	assert_false(list_empty(&chan->pending));
+	fake_once(ab, 4000);
+	end = clock_ns() + 2 * SHM_STUCK_NS;
+	while (clock_ns() < end)
+		;
+	assert_int_equal(fake_once(ab, 4000), -FI_ENOBUFS);
+	b->later = 0;
+	FAKE_UNTIL(5000, (fake_pull_some(b), ba->rx_cnt == 61 && ab->done_cnt == 61));
+	assert_int_equal(fake_once(ab, 4000), ENG_SEND_SENT);	/* it has moved since */
+	b->later = 100;
+	while (fake_once(ab, 4000) == ENG_SEND_SENT)
+		;
+	assert_int_equal(fake_once(ab, 4000), -FI_EAGAIN);
+	assert_int_equal(fake_once(ab, PULL_SIZE), -FI_ENOBUFS);
+	b->later = 0;
+	FAKE_UNTIL(5000, (fake_pull_some(b), ba->rx_cnt == ab->tx_seq));
+	fake_close(a, 100);
+	fake_close(b, 100);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_slow_receiver_limits_the_sender),
+		TEST(a_stuck_receiver_reads_from_the_sender),
+		TEST(a_stall_is_logged_once),
+		TEST(room_is_expected_of_a_receiver_that_takes_packets),
+	};
+
+	shm_conf.pull_size = PULL_SIZE;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
