@@ -132,7 +132,7 @@ prov_rxd_test_restart_test_LDADD = src/libfabric.la
 rxd_sim_sources = prov/util/obj/test/fake_prog.h prov/rxd/test/sim_nodes.c prov/rxd/test/sim_nodes.h prov/rxd/test/sim_net.c prov/rxd/test/sim_net.h \
 	prov/rxd/test/foreign.h
 rxd_sim_libs = prov/rxd/librxdlink.la $(prov_util_libs) src/libfabric.la
-prov_rxd_test_sim_test_SOURCES = prov/rxd/test/sim_test.c $(rxd_sim_sources)
+prov_rxd_test_sim_test_SOURCES = prov/rxd/test/sim_test.c prov/rxd/test/log_text.h $(rxd_sim_sources)
 prov_rxd_test_sim_test_LDADD = $(rxd_sim_libs)
 prov_rxd_test_sim_cm_test_SOURCES = prov/rxd/test/sim_cm_test.c $(rxd_sim_sources)
 prov_rxd_test_sim_cm_test_LDADD = $(rxd_sim_libs)

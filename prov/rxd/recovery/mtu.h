@@ -32,6 +32,7 @@ struct rxd_mtu {
 #define RXD_MTU_TRIES 2
 #define RXD_MTU_TRIES_LOSSY 6
 #define RXD_MTU_TIMEOUTS 3
+_Static_assert(RXD_MTU_TRIES_LOSSY < 16 && RXD_MTU_TIMEOUTS < 4, "counted in 4 and 2 bits");
 #define RXD_MTU_STEP 32		/* the search ends when so close */
 #define RXD_MTU_AGAIN_NS UINT64_C(600000000000)
 #define RXD_MTU_TICK_NS UINT64_C(100000000)

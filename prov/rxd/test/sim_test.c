@@ -14,8 +14,7 @@
 #include <unistd.h>
 
 #include "sim_nodes.h"
-
-#define LOG_MAX 65536
+#include "log_text.h"
 
 static struct snet_conf some_conf(void)
 {
@@ -175,30 +174,6 @@ static void busy_peer(void)
 	}
 	CHECK(nodes_all_there() && !nodes_downs);
 	close_three();
-}
-
-/* log_begin, log_end - what is logged between the two, as text to be freed. */
-static FILE *log_file;
-static int log_stderr;
-
-static void log_begin(void)
-{
-	log_file = tmpfile();
-	CHECK(log_file);
-	log_stderr = dup(2);
-	CHECK(log_stderr >= 0 && dup2(fileno(log_file), 2) == 2);
-}
-
-static char *log_end(void)
-{
-	char *text = calloc(1, LOG_MAX);
-
-	CHECK(dup2(log_stderr, 2) == 2 && text);
-	close(log_stderr);
-	rewind(log_file);
-	CHECK(fread(text, 1, LOG_MAX - 1, log_file) > 0);
-	fclose(log_file);
-	return text;
 }
 
 /* ---- processes that do not poll ------------------------------------------------------------- */
