@@ -131,23 +131,30 @@ static void refused_atomics_use_nothing_up(void **state)
 
 /* ---- discarding --------------------------------------------------------------------- */
 
-/* claim - the next unexpected message is claimed, and discarded. */
-static void claim_and_discard(struct rt_world *w)
+/* peek_until_there - FI_PEEK with @flags, until the next unexpected message has come. */
+static void peek_until_there(struct rt_world *w, struct fi_msg_tagged *msg, uint64_t flags)
 {
-	struct fi_context2 ctx;
-	struct fi_msg_tagged msg = { .addr = FI_ADDR_UNSPEC, .tag = 9, .context = &ctx };
 	struct fi_cq_tagged_entry entry;
 	struct fi_cq_err_entry err = { 0 };
 	ssize_t ret;
 
 	do {
 		rt_push(w);
-		rt_do(w, fi_trecvmsg(w->ep[1], &msg, FI_PEEK | FI_CLAIM));
+		rt_do(w, fi_trecvmsg(w->ep[1], msg, FI_PEEK | flags));
 		while ((ret = fi_cq_read(w->cq[1], &entry, 1)) == -FI_EAGAIN)
 			rt_push(w);
 		if (ret != 1)
 			assert_int_equal(fi_cq_readerr(w->cq[1], &err, 0), 1);
 	} while (ret != 1);
+}
+
+/* The next unexpected message is claimed, and discarded. */
+static void claim_and_discard(struct rt_world *w)
+{
+	struct fi_context2 ctx;
+	struct fi_msg_tagged msg = { .addr = FI_ADDR_UNSPEC, .tag = 9, .context = &ctx };
+
+	peek_until_there(w, &msg, FI_CLAIM);
 	rt_do(w, fi_trecvmsg(w->ep[1], &msg, FI_CLAIM | FI_DISCARD));
 	rt_wait(w, 1);
 }
@@ -156,18 +163,8 @@ static void discard_at_once(struct rt_world *w)
 {
 	struct fi_context2 ctx;
 	struct fi_msg_tagged msg = { .addr = FI_ADDR_UNSPEC, .tag = 9, .context = &ctx };
-	struct fi_cq_tagged_entry entry;
-	struct fi_cq_err_entry err = { 0 };
-	ssize_t ret;
 
-	do {
-		rt_push(w);
-		rt_do(w, fi_trecvmsg(w->ep[1], &msg, FI_PEEK | FI_DISCARD));
-		while ((ret = fi_cq_read(w->cq[1], &entry, 1)) == -FI_EAGAIN)
-			rt_push(w);
-		if (ret != 1)
-			assert_int_equal(fi_cq_readerr(w->cq[1], &err, 0), 1);
-	} while (ret != 1);
+	peek_until_there(w, &msg, FI_DISCARD);
 }
 
 /* More messages are discarded than the memory for unexpected ones would hold, were it not given back. */

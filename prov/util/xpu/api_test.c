@@ -298,16 +298,16 @@ static void expect_err(struct set *s, int ret, int err)
 static void wrong_records(void **state)
 {
 	struct set *s = set_open(FI_RMA | FI_ATOMIC | FI_MSG);
-	uint64_t nobody = s->peer + 1, old = s->peer + (UINT64_C(1) << 32), none = 0;
+	uint64_t unknown = s->peer + 1, old = s->peer + (UINT64_C(1) << 32), none = 0;
 	uint64_t one = 1, key = fi_mr_key(s->mr);
 
 	(void) state;
-	expect_err(s, fi_xpu_write(&s->xep, s->buf, 1, NULL, 0, &nobody, at(s, 0), key, NULL, 0, ONE),
+	expect_err(s, fi_xpu_write(&s->xep, s->buf, 1, NULL, 0, &unknown, at(s, 0), key, NULL, 0, ONE),
 		   FI_EINVAL);
 	expect_err(s, fi_xpu_write(&s->xep, s->buf, 1, NULL, 0, &old, at(s, 0), key, NULL, 0, ONE),
 		   FI_EINVAL);
 	expect_err(s, fi_xpu_send(&s->xep, s->buf, 1, NULL, 0, &none, NULL, 0, ONE), FI_EINVAL);
-	expect_err(s, fi_xpu_send(&s->xep, s->buf, 1, &nobody, 0, &s->peer, NULL, 0, ONE), FI_EINVAL);
+	expect_err(s, fi_xpu_send(&s->xep, s->buf, 1, &unknown, 0, &s->peer, NULL, 0, ONE), FI_EINVAL);
 	expect_err(s, fi_xpu_write(&s->xep, s->buf, 1, NULL, 0, &s->peer, at(s, 0), key, NULL,
 				   FI_INJECT, ONE), FI_EBADFLAGS);
 	expect_err(s, fi_xpu_atomic(&s->xep, &one, 1, NULL, &s->peer, at(s, 0), key, 9999, FI_SUM,

@@ -34,9 +34,7 @@ static int cntr_export(struct fid_cntr *fid, uint64_t flags, struct fid_xpu_cntr
 
 	if (flags || !handle)
 		return -FI_EINVAL;
-	handle->fid.fclass = FI_CLASS_CNTR;
-	handle->fid.prov_id = FI_XPU_RING_PROV;
-	handle->fid.prov_ctx = x->mem->dev;
+	xpu_handle_fill(&handle->fid, FI_CLASS_CNTR, x->mem);
 	return 0;
 }
 
@@ -48,11 +46,7 @@ static int cntr_close(struct fid *fid)
 
 	if (obj_inherited(&cntr->refs))
 		return x->real->close(fid);
-	xpu_ctx_enter(x->ctx);
-	ret = x->real->close(fid);
-	if (!ret)
-		list_del(&x->node);
-	xpu_ctx_leave(x->ctx);
+	ret = xpu_close_real(x->ctx, x->real, fid, &x->node);
 	if (ret)
 		return ret;
 	__atomic_store_n(&x->shown->closed, 1, __ATOMIC_RELEASE);

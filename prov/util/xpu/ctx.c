@@ -36,6 +36,25 @@ void xpu_ctx_leave(struct xpu_ctx *ctx)
 	pthread_mutex_unlock(&ctx->lock);
 }
 
+void xpu_handle_fill(struct fid_xpu *handle, size_t fclass, const struct xpu_mem *mem)
+{
+	handle->fclass = (uint32_t) fclass;
+	handle->prov_id = FI_XPU_RING_PROV;
+	handle->prov_ctx = mem->dev;
+}
+
+int xpu_close_real(struct xpu_ctx *ctx, const struct fi_ops *real, struct fid *fid, struct list *node)
+{
+	int ret;
+
+	xpu_ctx_enter(ctx);
+	ret = real->close(fid);
+	if (!ret)
+		list_del(node);
+	xpu_ctx_leave(ctx);
+	return ret;
+}
+
 /* ---- memory --------------------------------------------------------------- */
 
 static int show_device(const struct xpu_ctx *ctx, void *host, size_t size, uint64_t *dev_p)

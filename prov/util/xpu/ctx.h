@@ -107,6 +107,14 @@ void xpu_ctx_leave(struct xpu_ctx *ctx);
  */
 int xpu_ctx_mem(struct xpu_ctx *ctx, size_t size, struct xpu_mem **mem_p);
 
+/* xpu_handle_fill - what a device gets of an object of @fclass whose ring is in @mem. */
+void xpu_handle_fill(struct fid_xpu *handle, size_t fclass, const struct xpu_mem *mem);
+
+/* xpu_close_real - the provider's close of a queue or counter, while the proxy stays away; closed, it is
+ * off its list in @ctx.  Returns what the provider does.
+ */
+int xpu_close_real(struct xpu_ctx *ctx, const struct fi_ops *real, struct fid *fid, struct list *node);
+
 int xpu_ctx_open(struct fid_domain *domain, struct fi_xpu_attr *attr,
 		 struct fid_xpu_ctx **ctx_p, void *context);
 

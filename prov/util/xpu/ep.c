@@ -48,9 +48,7 @@ static int ep_export(struct fid_ep *fid, uint64_t flags, struct fid_xpu_ep *hand
 		x->listed = true;
 	}
 	xpu_ctx_leave(x->ctx);
-	handle->fid.fclass = FI_CLASS_EP;
-	handle->fid.prov_id = FI_XPU_RING_PROV;
-	handle->fid.prov_ctx = x->mem->dev;
+	xpu_handle_fill(&handle->fid, FI_CLASS_EP, x->mem);
 	return 0;
 }
 

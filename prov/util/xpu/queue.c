@@ -70,9 +70,7 @@ static int cq_export(struct fid_cq *fid, uint64_t flags, struct fid_xpu_cq *hand
 
 	if (flags || !handle)
 		return -FI_EINVAL;
-	handle->fid.fclass = FI_CLASS_CQ;
-	handle->fid.prov_id = FI_XPU_RING_PROV;
-	handle->fid.prov_ctx = x->mem->dev;
+	xpu_handle_fill(&handle->fid, FI_CLASS_CQ, x->mem);
 	return 0;
 }
 
@@ -84,12 +82,7 @@ static int cq_close(struct fid *fid)
 
 	if (obj_inherited(&cq->refs))
 		return x->real->close(fid);
-	/* the proxy stays away while it closes */
-	xpu_ctx_enter(x->ctx);
-	ret = x->real->close(fid);
-	if (!ret)
-		list_del(&x->node);
-	xpu_ctx_leave(x->ctx);
+	ret = xpu_close_real(x->ctx, x->real, fid, &x->node);
 	if (ret)
 		return ret;
 	__atomic_store_n(&x->out.shown->closed, 1, __ATOMIC_RELEASE);
