@@ -18,7 +18,8 @@
 void core_param_define_own(void);
 
 /* core_param_check_env - warn of variables, of the environment and of the configuration file, that look
- * like one of the defined parameters and are none: FI_TCP_IFAC; and of lines of the file that set none.  Once for each process; call it when providers are loaded.
+ * like one of the defined parameters and are none: FI_TCP_IFAC; and of lines of the file that set none.
+ * Once for each process; call it when providers are loaded.
  */
 void core_param_check_env(void);
 

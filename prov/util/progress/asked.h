@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* asked.h - work that another thread asks of whoever next drives a group: a look at its endpoints. */
+/* asked.h - work that another thread asks of the next thread that polls a group: a look at its endpoints. */
 #ifndef PROGRESS_ASKED_H
 #define PROGRESS_ASKED_H
 

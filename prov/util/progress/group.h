@@ -111,7 +111,7 @@ enum obj_prog_state {
 	OBJ_PROG_CLOSED,	/* the domain is gone: only an event queue still knows the group */
 };
 
-/* Who finds out that a group has work when nobody polls it. */
+/* Who finds out that a group has work while the program does not poll it. */
 enum obj_prog_driver {
 	OBJ_DRIVER_PROGRAM,	/* the program, which polls again or sleeps on the descriptors */
 	OBJ_DRIVER_SLEEPERS,	/* threads in blocking calls; the last one that leaves kicks the progress thread */

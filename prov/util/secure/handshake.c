@@ -131,7 +131,7 @@ static int on_use(SSL *ssl, const EVP_MD *md, const unsigned char **id, size_t *
 static const char *context_reason(const struct sec_shake *shake, const struct sec_context *context)
 {
 	if (context->role != SEC_ROLE_CLIENT || !memcmp(context->client, shake->attr.id, sizeof(context->client)))
-		return "it is our own message, sent back by somebody";
+		return "it is our own message, sent back to us";
 	if (context->level != shake->attr.level)
 		return "the peer has another level of FI_SECURITY: set the same on both sides";
 	if (context->version < shake->attr.oldest || context->oldest > shake->attr.version)

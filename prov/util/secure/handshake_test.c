@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* Two machines, and somebody between them. */
+/* Two handshakes, and an attacker on the path between them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -144,7 +144,7 @@ static void accepted(void **state)
 	}
 }
 
-/* The three steps of an exchange of keys: whoever is a step ahead talks with whoever is not. */
+/* The three steps of an exchange of keys: processes that are one step apart accept each other. */
 static void rotation(void **state)
 {
 	struct sec_keys turned = both;

@@ -6,8 +6,8 @@
  *
  * A file holds up to SEC_KEYS_MAX records of a head and 32 random bytes.  A program that uses this key
  * offers the first and accepts all, so that keys are exchanged while jobs run.  A file, or a key of an
- * auth_key attribute, without the head is one key as it is.  Text that can be typed is refused: whoever
- * records one handshake can try all the passwords that people choose.
+ * auth_key attribute, without the head is one key as it is.  Text that can be typed is refused:
+ * passwords can be tried, offline, against one recorded handshake.
  */
 #ifndef SEC_KEY_H
 #define SEC_KEY_H
@@ -45,7 +45,7 @@ struct sec_keys {
  */
 const char *sec_keys_parse(struct sec_keys *keys, const uint8_t *buf, size_t len);
 
-/* sec_keys_read - the keys of a file: of this user or of root, and nobody else may read it.
+/* sec_keys_read - the keys of a file, which belongs to this user or to root, and has no permissions for others.
  *
  * Returns 0 or -FI_EACCES, with the reason and the file's name in @why.
  */
@@ -62,7 +62,7 @@ void sec_keys_wipe(struct sec_keys *keys);
  */
 struct sec_context {
 	uint8_t client[16];	/* random id of the endpoint that connects */
-	uint8_t role;		/* SEC_ROLE_* of whoever offers the key */
+	uint8_t role;		/* SEC_ROLE_* of the side that offers the key */
 	uint8_t level;		/* enum sec_level */
 	uint8_t version;	/* of the wire, that the client speaks */
 	uint8_t oldest;		/* that it would speak */

@@ -124,7 +124,7 @@ static void raw(void **state)
 /* Two keys have two names, and a name is no part of its key. */
 static void names(void **state)
 {
-	uint8_t file[2 * SEC_KEY_RECORD_SIZE];
+	uint8_t file[2 * SEC_KEY_RECORD_SIZE], name[SEC_NAME_SIZE];
 	struct sec_keys keys;
 
 	fill(file, 1);
@@ -132,8 +132,11 @@ static void names(void **state)
 	assert_null(sec_keys_parse(&keys, file, sizeof(file)));
 	assert_memory_not_equal(keys.key[0].name, keys.key[1].name, SEC_NAME_SIZE);
 	assert_memory_not_equal(keys.key[0].name, keys.key[0].bytes, SEC_NAME_SIZE);
-	keys.key[0].name[0]++;
-	assert_null(sec_keys_find(&keys, (const uint8_t[SEC_NAME_SIZE]) { 0 }));
+	assert_ptr_equal(sec_keys_find(&keys, keys.key[1].name), &keys.key[1]);
+	file[SEC_KEY_RECORD_SIZE - 1] ^= 1;
+	memcpy(name, keys.key[0].name, sizeof(name));
+	assert_null(sec_keys_parse(&keys, file, sizeof(file)));
+	assert_null(sec_keys_find(&keys, name));	/* of the key before it was changed */
 }
 
 static void refused(const char *path, const char *reason)

@@ -11,7 +11,7 @@
 enum sec_level {
 	SEC_NONE,	/* nothing */
 	SEC_AUTH,	/* who sent a byte, and that it is unaltered and in its place */
-	SEC_ENCRYPT,	/* and nobody else can read it */
+	SEC_ENCRYPT,	/* and no third party can read it */
 };
 
 struct sec_wish {
