@@ -521,7 +521,7 @@ static void close_inbox(struct loop_link *link)
 	loop_inbox_put(link->inbox);
 }
 
-static int link_open(struct eng_ep *ep, struct eng_link **link_p)
+static int link_open(struct eng_ep *ep, struct eng_pep *pep, struct eng_link **link_p)
 {
 	struct loop_link *link = calloc(1, sizeof(*link));
 	struct obj_ep *base = eng_ep_base(ep);
@@ -592,11 +592,11 @@ const struct eng_link_ops loop_link_ops = {
 	.open = link_open,
 	.close = link_close,
 	.getname = chan_getname,
+	.setname = chan_setname_none,
 	.look = chan_look,
 	.peer_get = chan_peer_get,
 	.peer_put = chan_peer_put,
 	.send = send_pkt,
-	.hold = hold,
-	.pull = chan_pull,
-	.drop = chan_drop,
+	.flush = chan_flush_none,
+	.held = { .hold = hold, .pull = chan_pull, .drop = chan_drop, .unplace = chan_unplace_none },
 };

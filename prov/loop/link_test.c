@@ -36,7 +36,7 @@ static struct eng_ep *ep_at(const char *service)
 	list_init(&ep->peers);
 	list_init(&ep->held);
 	list_add_tail(&ep->node, &fake_eps);
-	CHECK(!loop_link_ops.open(ep, &ep->link));
+	CHECK(!loop_link_ops.open(ep, NULL, &ep->link));
 	return ep;
 }
 
@@ -45,7 +45,7 @@ static struct eng_peer *peer_at(struct eng_ep *ep, struct eng_ep *other)
 	fake_addr addr = { "" };
 	size_t len = sizeof(addr);
 
-	CHECK(!other->link->ops->getname(other->link, &addr, &len));
+	CHECK(!other->link->ops->getname(other->link, NULL, &addr, &len));
 	CHECK(len == strlen(addr.name) + 1);
 	return fake_peer(ep, &addr);
 }

@@ -137,9 +137,9 @@ void rxd_cm_hello(struct rxd_link *link, const struct rxd_pkt *pkt)
 		       hello->addr_len, pkt->data, pkt->len);
 }
 
+/* A request may be dropped by any thread, after its listener: what repeats the HELLO is refused then. */
 int rxd_cm_reject(struct eng_link *base, void *req_p, const void *param, size_t paramlen)
 {
-	struct rxd_link *link = rxd_link_of(chan_link_of(base));
 	struct req *req = req_p;
 	struct rxd_request *request = req->request;
 	int ret = paramlen > RXD_DATA_MAX ? -FI_EINVAL : 0, i;
@@ -151,19 +151,10 @@ int rxd_cm_reject(struct eng_link *base, void *req_p, const void *param, size_t 
 		request->rejected = true;
 	}
 	/* REFUSE is not acknowledged, and the program may never poll its listener again */
-	for (i = 0; !ret && i < REFUSALS; i++)
-		rxd_refuse_send(link, &req->hello, CHAN_REJECTED, param, paramlen);
+	for (i = 0; base && !ret && i < REFUSALS; i++)
+		rxd_refuse_send(rxd_link_of(chan_link_of(base)), &req->hello, CHAN_REJECTED, param, paramlen);
 	req_free(req);
 	return ret;
-}
-
-/* By any thread, and the listener may be gone: what repeats the HELLO is refused then. */
-void rxd_cm_req_drop(void *req_p)
-{
-	struct req *req = req_p;
-
-	req->request->rejected = true;
-	req_free(req);
 }
 
 /* ---- endpoints --------------------------------------------------------------------------- */

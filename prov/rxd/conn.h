@@ -372,7 +372,6 @@ int rxd_cm_connect(struct eng_link *link, struct eng_peer *peer, const void *add
 int rxd_cm_accept(struct eng_link *link, struct eng_peer *peer, void *req,
 		  const void *param, size_t paramlen);
 int rxd_cm_reject(struct eng_link *pep_link, void *req, const void *param, size_t paramlen);
-void rxd_cm_req_drop(void *req);
 int rxd_cm_shutdown(struct eng_link *link, struct eng_peer *peer);
 
 /* stream.c --------------------------------------------------------------------------------- */
@@ -505,10 +504,10 @@ static inline bool rxd_rx_ack_due(const struct rxd_conn *conn, uint64_t now)
 /* rxd_rx_drop - the stream has ended: report what was promised. */
 void rxd_rx_drop(struct rxd_conn *conn, int err);
 
-/* rxd_rx_unplace - eng_link_ops.unplace. */
+/* rxd_rx_unplace - eng_link_held.unplace. */
 bool rxd_rx_unplace(struct eng_link *link, struct eng_peer *peer, void *cookie);
 
-/* rxd_rx_hold - eng_link_ops.hold. */
+/* rxd_rx_hold - eng_link_held.hold. */
 void *rxd_rx_hold(struct eng_link *link, struct eng_peer *peer, const struct eng_rx *rx);
 
 #endif

@@ -189,7 +189,7 @@ static int make_beside(struct obj_prog *prog, const struct fi_info *info, struct
 	return ret;
 }
 
-static int link_open(struct eng_ep *ep, struct eng_link **link_p)
+static int ep_open(struct eng_ep *ep, struct eng_link **link_p)
 {
 	struct obj_ep *base = eng_ep_base(ep);
 	const struct fi_info *info = base->info;
@@ -225,6 +225,11 @@ static int pep_open(struct eng_pep *pep, struct eng_link **link_p)
 	return 0;
 }
 
+static int link_open(struct eng_ep *ep, struct eng_pep *pep, struct eng_link **link_p)
+{
+	return ep ? ep_open(ep, link_p) : pep_open(pep, link_p);
+}
+
 static int link_listen(struct eng_link *base, int backlog)
 {
 	rxd_link_of(chan_link_of(base))->listening = true;
@@ -240,11 +245,6 @@ static void link_close(struct eng_link *base, int linger_ms)
 	chan_link_end(&link->base, linger_ms > 0 ? linger_ms : 0);
 	rxd_cm_forget(link);
 	rxd_link_free(link);
-}
-
-static void pep_close(struct eng_link *base)
-{
-	link_close(base, 0);
 }
 
 /* ---- packets ------------------------------------------------------------------------------ */
@@ -268,6 +268,15 @@ static void flush(struct eng_link *base)
 		rxd_poller_flush(poller, rxd_now(poller));
 }
 
+static const struct eng_link_cm cm_ops = {
+	.data_size = RXD_DATA_MAX,
+	.listen = link_listen,
+	.connect = rxd_cm_connect,
+	.accept = rxd_cm_accept,
+	.reject = rxd_cm_reject,
+	.shutdown = rxd_cm_shutdown,
+};
+
 const struct eng_link_ops rxd_link_ops = {
 	.size = sizeof(struct eng_link_ops),
 	.name = "ofi_rxd",
@@ -275,6 +284,7 @@ const struct eng_link_ops rxd_link_ops = {
 	.open = link_open,
 	.close = link_close,
 	.getname = chan_getname,
+	.setname = chan_setname_none,
 	.look = chan_look,
 	.peer_get = chan_peer_get,
 	.peer_put = chan_peer_put,
@@ -282,18 +292,6 @@ const struct eng_link_ops rxd_link_ops = {
 	.slot = rxd_tx_slot,
 	.post = rxd_tx_post,
 	.flush = flush,
-	.hold = rxd_rx_hold,
-	.pull = chan_pull,
-	.drop = chan_drop,
-	.unplace = rxd_rx_unplace,
-	.pep_open = pep_open,
-	.pep_close = pep_close,
-	.listen = link_listen,
-	.connect = rxd_cm_connect,
-	.accept = rxd_cm_accept,
-	.reject = rxd_cm_reject,
-	.req_drop = rxd_cm_req_drop,
-	.shutdown = rxd_cm_shutdown,
-	.getpeer = chan_getpeer,
-	.cm_data_size = RXD_DATA_MAX,
+	.held = { .hold = rxd_rx_hold, .pull = chan_pull, .drop = chan_drop, .unplace = rxd_rx_unplace },
+	.cm = &cm_ops,
 };

@@ -306,10 +306,10 @@ void rxm_on_written(struct rxm_rx_buf *buf, size_t len, uint64_t data);
 /* rxm_rx_run - process what is here: frames are offered to the engine.  Makes upcalls. */
 void rxm_rx_run(struct rxm_conn *conn);
 
-/* rxm_rx_hold - eng_link_ops.hold. */
+/* rxm_rx_hold - eng_link_held.hold. */
 void *rxm_rx_hold(struct rxm_link *link, const struct eng_rx *rx);
 
-/* rxm_rx_pull, rxm_rx_drop - eng_link_ops.pull and drop. */
+/* rxm_rx_pull, rxm_rx_drop - eng_link_held. */
 int rxm_rx_pull(struct eng_link *link, void *token, const struct iovec *iov, size_t iov_cnt, void *cookie);
 void rxm_rx_drop(struct eng_link *link, void *token);
 

@@ -74,7 +74,7 @@ static int link_setup(struct rxm_link *link, const struct obj_ep *ep)
 	return listen_below(link);
 }
 
-static int link_open(struct eng_ep *ep, struct eng_link **link_p)
+static int link_open(struct eng_ep *ep, struct eng_pep *pep, struct eng_link **link_p)
 {
 	struct obj_ep *base = eng_ep_base(ep);
 	struct rxm_link *link = calloc(1, sizeof(*link));
@@ -145,12 +145,11 @@ const struct eng_link_ops rxm_link_ops = {
 	.open = link_open,
 	.close = link_close,
 	.getname = chan_getname,
+	.setname = chan_setname_none,
 	.look = chan_look,
 	.peer_get = chan_peer_get,
 	.peer_put = chan_peer_put,
 	.send = send_pkt,
 	.flush = flush,
-	.hold = hold,
-	.pull = rxm_rx_pull,
-	.drop = rxm_rx_drop,
+	.held = { .hold = hold, .pull = rxm_rx_pull, .drop = rxm_rx_drop, .unplace = chan_unplace_none },
 };

@@ -184,7 +184,7 @@ static void a_held_rendezvous_is_read_when_it_is_pulled(void **state)
 	rx->buf = calloc(1, 1000);
 	iov = (struct iovec) { rx->buf, 1000 };
 	a->placing++;
-	assert_int_equal(rxm_link_ops.pull(a->link, token, &iov, 1, rx), 0);
+	assert_int_equal(rxm_link_ops.held.pull(a->link, token, &iov, 1, rx), 0);
 	rig_polls(2);
 	assert_int_equal(a->placing, 0);
 	assert_int_equal(peer->rx_cnt, 1);
@@ -237,14 +237,14 @@ static void what_is_fetched_is_charged_until_it_is_free(void **state)
 	rx->peer = peer;
 	rx->hdr.len = rx->room = 600;
 	a->placing++;
-	assert_int_equal(rxm_link_ops.pull(a->link, tokens[0], &iov, 1, rx), 0);
+	assert_int_equal(rxm_link_ops.held.pull(a->link, tokens[0], &iov, 1, rx), 0);
 	assert_int_equal(peer->moved, 600);
 	msg_prov_reads(0);
 	rig_polls(2);
 	assert_int_equal(a->placing, 0);
 	assert_int_equal(peer->moved, 0);
 	for (i = 1; i <= RXM_RNDVS / 2; i++)
-		rxm_link_ops.drop(a->link, tokens[i]);
+		rxm_link_ops.held.drop(a->link, tokens[i]);
 	fi_close(&mr->fid);
 	free(data);
 	fake_close(a, 0);
@@ -263,13 +263,13 @@ static void ended_fetch(bool drop_first)
 
 	hold_many(a, ep, data, mr, tokens);
 	if (drop_first)
-		rxm_link_ops.drop(a->link, tokens[0]);
+		rxm_link_ops.held.drop(a->link, tokens[0]);
 	assert_int_equal(peer->moved, 600);
 	msg_prov_shutdown(ep->fid);
 	rig_polls(2);
 	assert_int_equal(peer->down, 1);
 	for (i = drop_first; i <= RXM_RNDVS / 2; i++)
-		rxm_link_ops.drop(a->link, tokens[i]);
+		rxm_link_ops.held.drop(a->link, tokens[i]);
 	assert_int_equal(peer->moved, 0);
 	msg_prov.hold_reads = false;
 	msg_prov_reads(FI_ECANCELED);
@@ -292,7 +292,7 @@ static void a_held_rendezvous_may_be_dropped(void **state)
 	uint8_t *data = rig_memory(ep, 0, 1000, &mr);
 	void *token = hold_rndv(a, ep, data, mr);
 
-	rxm_link_ops.drop(a->link, token);
+	rxm_link_ops.held.drop(a->link, token);
 	rig_polls(1);
 	assert_int_equal(msg_prov.reads, 0);
 	assert_int_equal(rig_sent(ep).item[0].kind, RXM_RNDV_DONE);
@@ -312,14 +312,14 @@ static void a_held_rendezvous_is_lost_with_its_connection(void **state)
 
 	/* it has failed, and is not reported yet; then it is */
 	rxm_conn_fail(rig_conn(rig_peer(a, PEER)), FI_ECONNRESET);
-	assert_int_equal(rxm_link_ops.pull(a->link, token, &iov, 1, NULL), -FI_ECONNRESET);
+	assert_int_equal(rxm_link_ops.held.pull(a->link, token, &iov, 1, NULL), -FI_ECONNRESET);
 	rig_polls(1);
 	ep = rig_established(a, PEER);
 	token = hold_rndv(a, ep, data, mr);
 	msg_prov_shutdown(ep->fid);
 	rig_polls(2);
 	assert_int_equal(rig_peer(a, PEER)->down, 2);
-	assert_int_equal(rxm_link_ops.pull(a->link, token, &iov, 1, NULL), -FI_ECONNRESET);
+	assert_int_equal(rxm_link_ops.held.pull(a->link, token, &iov, 1, NULL), -FI_ECONNRESET);
 	fi_close(&mr->fid);
 	free(data);
 	fake_close(a, 0);

@@ -242,10 +242,10 @@ void shm_rx_take_early(struct shm_poller *poller, unsigned polls);
 /* shm_rx_drop - the connection closes: all payload that has not arrived is lost. */
 void shm_rx_drop(struct shm_conn *conn, int err);
 
-/* shm_rx_unplace - eng_link_ops.unplace. */
+/* shm_rx_unplace - eng_link_held.unplace. */
 bool shm_rx_unplace(struct eng_link *link, struct eng_peer *peer, void *cookie);
 
-/* shm_rx_hold - eng_link_ops.hold. */
+/* shm_rx_hold - eng_link_held.hold. */
 void *shm_rx_hold(struct eng_link *base, struct eng_peer *peer, const struct eng_rx *rx);
 
 #endif

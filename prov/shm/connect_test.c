@@ -101,9 +101,9 @@ static void a_name_in_use_is_refused(void **state)
 	ep.base.info = &ep.info;
 	ep.base.prog = &fake_prog;
 	ep.base.prov = &fake_prov;
-	assert_int_equal(shm_link_ops.open(&ep, &link), -FI_EADDRINUSE);
+	assert_int_equal(shm_link_ops.open(&ep, NULL, &link), -FI_EADDRINUSE);
 	fake_close(a, 0);
-	assert_int_equal(shm_link_ops.open(&ep, &link), 0);
+	assert_int_equal(shm_link_ops.open(&ep, NULL, &link), 0);
 	shm_link_ops.close(link, 0);
 }
 

@@ -160,7 +160,8 @@ const struct chan_ops shm_local_ops = {
 	.retry_ms = local_retry_ms,
 };
 
-static int link_open(struct eng_ep *ep, struct eng_link **link_p)
+/* There are no passive endpoints, without ops->cm. */
+static int link_open(struct eng_ep *ep, struct eng_pep *pep, struct eng_link **link_p)
 {
 	const struct fi_info *info = eng_ep_base(ep)->info;
 	struct shm_scope scope = { eng_ep_base(ep)->prov->name, shm_conf.dir };
@@ -295,6 +296,11 @@ static void grant(struct eng_link *base, struct eng_peer *peer, uint64_t key)
 		shm_tenant_grant(chan->conn, key);
 }
 
+static const struct eng_link_native native = {
+	.rma = shm_rma,
+	.grant = grant,
+};
+
 const struct eng_link_ops shm_link_ops = {
 	.size = sizeof(struct eng_link_ops),
 	.name = "shm",
@@ -309,13 +315,9 @@ const struct eng_link_ops shm_link_ops = {
 	.slot = shm_tx_slot,
 	.post = shm_tx_post,
 	.send = send_pkt,
-	.grant = grant,
-	.rma = shm_rma,
-	.rma_wanted = shm_rma_wanted,
-	.hold = shm_rx_hold,
-	.pull = chan_pull,
-	.drop = chan_drop,
-	.unplace = shm_rx_unplace,
+	.flush = chan_flush_none,
+	.held = { .hold = shm_rx_hold, .pull = chan_pull, .drop = chan_drop, .unplace = shm_rx_unplace },
+	.native = &native,
 };
 
 /* Endpoints of other providers reach peers on this host by such a link. */

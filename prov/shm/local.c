@@ -76,7 +76,7 @@ int shm_local_open(struct eng_ep *ep, struct chan_link *main, struct chan_link *
 	size_t len = sizeof(name);
 	int ret;
 
-	ret = main->base.ops->getname(&main->base, &name, &len);
+	ret = main->base.ops->getname(&main->base, NULL, &name, &len);
 	if (ret)
 		return ret;
 	if (!net_addr_len(&name.sa) || net_addr_is_any(&name.sa))

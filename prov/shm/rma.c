@@ -89,7 +89,7 @@ static int copy(struct shm_conn *conn, bool write, const struct iovec *iov, size
 
 static bool usable(struct shm_conn *conn)
 {
-	return conn && atomic_load_explicit(&conn->out.seg->rx.leased, memory_order_acquire) &&
+	return atomic_load_explicit(&conn->out.seg->rx.leased, memory_order_acquire) &&
 	       shm_conn_can_write(conn);
 }
 
@@ -145,24 +145,22 @@ static int may_access(struct shm_conn *conn)
 	return may_block(conn->poller) ? 0 : -FI_EAGAIN;
 }
 
-bool shm_rma_wanted(void *chan)
+/* is_absent - does the receiver take packets so rarely that even a short write is better made here? */
+static bool is_absent(struct shm_conn *conn)
 {
-	struct shm_conn *conn = ((struct chan *) chan)->conn;
-
-	if (__builtin_expect(!conn || !conn->out.slow_ms, 1))
-		return false;
-	return is_slow(&conn->out) || !wants_packets(conn);
+	return conn->out.slow_ms && (is_slow(&conn->out) || !wants_packets(conn));
 }
 
-int shm_rma(void *chan, bool write, const struct iovec *iov, size_t iov_cnt,
+int shm_rma(void *chan, enum eng_rma what, const struct iovec *iov, size_t iov_cnt,
 	      const struct fi_rma_iov *remote, bool *notify_p)
 {
 	struct shm_conn *conn = ((struct chan *) chan)->conn;
 	unsigned i, first = shm_lease_first(remote->key);
+	bool write = what != ENG_RMA_READ;
 	struct target target;
 	int ret, refused = 0;
 
-	if (!usable(conn))
+	if (!conn || (what == ENG_RMA_SHORT && __builtin_expect(!is_absent(conn), 1)) || !usable(conn))
 		return 0;
 	for (i = first; i < first + SHM_LEASE_WAYS; i++) {
 		ret = enter(conn->out.seg, i, write, remote, &target);

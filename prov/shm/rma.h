@@ -28,11 +28,9 @@
 
 struct fi_rma_iov;
 
-/* shm_rma - eng_link_ops.rma. */
-int shm_rma(void *chan, bool write, const struct iovec *iov, size_t iov_cnt,
+/* shm_rma - eng_link_native.rma. */
+int shm_rma(void *chan, enum eng_rma what, const struct iovec *iov, size_t iov_cnt,
 	    const struct fi_rma_iov *remote, bool *notify_p);
 
-/* shm_rma_wanted - eng_link_ops.rma_wanted: is the receiver slow? */
-bool shm_rma_wanted(void *chan);
 
 #endif

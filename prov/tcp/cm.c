@@ -114,6 +114,13 @@ static void accepted(struct timer *timer, uint64_t now)
 		tcp_tx_pump(conn);
 }
 
+/* drop_request - by any thread, and the listener may be gone. */
+static void drop_request(struct tcp_conn *conn)
+{
+	close(conn->src.fd);
+	tcp_conn_free(conn);
+}
+
 int tcp_cm_accept(struct eng_link *base, struct eng_peer *peer, void *req,
 		  const void *param, size_t paramlen)
 {
@@ -123,7 +130,7 @@ int tcp_cm_accept(struct eng_link *base, struct eng_peer *peer, void *req,
 	int ret;
 
 	if (!chan || !tcp_conn_data_fits(req, paramlen)) {
-		tcp_cm_req_drop(req);
+		drop_request(conn);
 		return chan ? -FI_EINVAL : -FI_ENOMEM;
 	}
 	ret = tcp_conn_attach(conn, link);
@@ -146,26 +153,18 @@ int tcp_cm_accept(struct eng_link *base, struct eng_peer *peer, void *req,
 
 int tcp_cm_reject(struct eng_link *base, void *req, const void *param, size_t paramlen)
 {
-	struct tcp_link *link = container_of(base, struct tcp_link, base.base);
 	struct tcp_conn *conn = req;
+	bool fits = tcp_conn_data_fits(conn, paramlen);
 	int ret;
 
-	if (!tcp_conn_data_fits(conn, paramlen)) {
-		tcp_cm_req_drop(req);
-		return -FI_EINVAL;
+	if (!base || !fits) {
+		drop_request(conn);
+		return fits ? 0 : -FI_EINVAL;
 	}
-	ret = tcp_conn_attach(conn, link);
+	ret = tcp_conn_attach(conn, container_of(base, struct tcp_link, base.base));
 	if (!ret)
 		tcp_conn_refuse(conn, CHAN_REJECTED, param ? param : "", paramlen);
 	return ret;
-}
-
-void tcp_cm_req_drop(void *req)
-{
-	struct tcp_conn *conn = req;
-
-	close(conn->src.fd);
-	tcp_conn_free(conn);
 }
 
 /* ---- an established connection --------------------------------------------------------- */
@@ -181,7 +180,7 @@ int tcp_cm_shutdown(struct eng_link *base, struct eng_peer *peer)
 	return 0;
 }
 
-int tcp_cm_getpeer(struct eng_link *base, struct eng_peer *peer, void *addr, size_t *len)
+int tcp_cm_getpeer(struct eng_peer *peer, void *addr, size_t *len)
 {
 	struct tcp_conn *conn = ((struct chan *) eng_peer_chan(peer))->conn;
 

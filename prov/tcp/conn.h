@@ -354,7 +354,7 @@ void tcp_unacked_check(struct tcp_poller *poller, uint64_t now);
  */
 int tcp_rx_read(struct tcp_conn *conn, unsigned budget);
 
-/* tcp_rx_unplace - eng_link_ops.unplace. */
+/* tcp_rx_unplace - eng_link_held.unplace. */
 bool tcp_rx_unplace(struct eng_link *link, struct eng_peer *peer, void *cookie);
 
 /* tcp_rx_resume - offer a packet that the engine answered with ENG_RX_LATER again. */
@@ -391,7 +391,7 @@ size_t tcp_rx_skipped(struct tcp_conn *conn, size_t have);
 /* tcp_rx_refuse - the peer has sent @what: close the connection. */
 void tcp_rx_refuse(struct tcp_conn *conn, const char *what);
 
-/* tcp_rx_hold - eng_link_ops.hold. */
+/* tcp_rx_hold - eng_link_held.hold. */
 void *tcp_rx_hold(struct tcp_poller *poller, const struct eng_rx *rx);
 
 #endif

@@ -447,7 +447,7 @@ static void a_torn_packet_is_reported(void **state)
 			struct fake_rx *rx = container_of(a->held.next, struct fake_rx, node);
 			struct iovec iov = { NULL, 0 };
 
-			assert_int_equal(tcp_link_ops.pull(a->link, rx->token, &iov, 1, rx),
+			assert_int_equal(tcp_link_ops.held.pull(a->link, rx->token, &iov, 1, rx),
 					 -FI_ECONNRESET);
 			list_del(&rx->node);
 			fake_rx_free(rx);

@@ -87,7 +87,7 @@ static int link_new(struct obj_prog *prog, const struct fi_provider *prov,
 	return 0;
 }
 
-static int link_open(struct eng_ep *ep, struct eng_link **link_p)
+static int ep_open(struct eng_ep *ep, struct eng_link **link_p)
 {
 	struct obj_ep *base = eng_ep_base(ep);
 	bool rdm = base->type != FI_EP_MSG;
@@ -126,6 +126,11 @@ static int pep_open(struct eng_pep *pep, struct eng_link **link_p)
 	return 0;
 }
 
+static int link_open(struct eng_ep *ep, struct eng_pep *pep, struct eng_link **link_p)
+{
+	return ep ? ep_open(ep, link_p) : pep_open(pep, link_p);
+}
+
 static int link_listen(struct eng_link *base, int backlog)
 {
 	return tcp_listener_start(link_of(base), backlog);
@@ -146,19 +151,16 @@ static void link_close(struct eng_link *base, int linger_ms)
 	free(link);
 }
 
-static void pep_close(struct eng_link *base)
-{
-	link_close(base, 0);
-}
-
 /* ---- names ------------------------------------------------------------------------------- */
 
-static int link_getname(struct eng_link *base, void *addr, size_t *len)
+static int link_getname(struct eng_link *base, struct eng_peer *peer, void *addr, size_t *len)
 {
 	struct tcp_link *link = link_of(base);
 	union net_sa name = link->name;
 	struct tcp_conn *conn;
 
+	if (peer)
+		return tcp_cm_getpeer(peer, addr, len);
 	/* a MSG endpoint has the address of its socket */
 	if (link->listener.base.src.fd < 0 && !list_empty(&link->conns)) {
 		conn = container_of(link->conns.next, struct tcp_conn, node);
@@ -217,6 +219,15 @@ static void *hold(struct eng_link *base, struct eng_peer *peer, const struct eng
 	return tcp_rx_hold(link_of(base)->poller, rx);
 }
 
+static const struct eng_link_cm cm_ops = {
+	.data_size = TCP_WIRE_DATA_MAX,
+	.listen = link_listen,
+	.connect = tcp_cm_connect,
+	.accept = tcp_cm_accept,
+	.reject = tcp_cm_reject,
+	.shutdown = tcp_cm_shutdown,
+};
+
 const struct eng_link_ops tcp_link_ops = {
 	.size = sizeof(struct eng_link_ops),
 	.name = "tcp",
@@ -232,18 +243,6 @@ const struct eng_link_ops tcp_link_ops = {
 	.slot = tcp_tx_slot,
 	.post = tcp_tx_post,
 	.flush = flush,
-	.hold = hold,
-	.pull = chan_pull,
-	.drop = chan_drop,
-	.unplace = tcp_rx_unplace,
-	.pep_open = pep_open,
-	.pep_close = pep_close,
-	.listen = link_listen,
-	.connect = tcp_cm_connect,
-	.accept = tcp_cm_accept,
-	.reject = tcp_cm_reject,
-	.req_drop = tcp_cm_req_drop,
-	.shutdown = tcp_cm_shutdown,
-	.getpeer = tcp_cm_getpeer,
-	.cm_data_size = TCP_WIRE_DATA_MAX,
+	.held = { .hold = hold, .pull = chan_pull, .drop = chan_drop, .unplace = tcp_rx_unplace },
+	.cm = &cm_ops,
 };

@@ -171,8 +171,7 @@ int tcp_cm_connect(struct eng_link *link, struct eng_peer *peer, const void *add
 int tcp_cm_accept(struct eng_link *link, struct eng_peer *peer, void *req,
 		  const void *param, size_t paramlen);
 int tcp_cm_reject(struct eng_link *pep_link, void *req, const void *param, size_t paramlen);
-void tcp_cm_req_drop(void *req);
 int tcp_cm_shutdown(struct eng_link *link, struct eng_peer *peer);
-int tcp_cm_getpeer(struct eng_link *link, struct eng_peer *peer, void *addr, size_t *len);
+int tcp_cm_getpeer(struct eng_peer *peer, void *addr, size_t *len);
 
 #endif

@@ -396,14 +396,14 @@ static struct eng_pep *open_pep(void)
 	pep->base.info = &pep->info;
 	pep->base.prog = &fake_prog;
 	pep->base.fabric = &fabric;
-	assert_int_equal(tcp_link_ops.pep_open(pep, &pep->link), 0);
-	assert_int_equal(tcp_link_ops.listen(pep->link, 0), 0);
+	assert_int_equal(tcp_link_ops.open(NULL, pep, &pep->link), 0);
+	assert_int_equal(tcp_link_ops.cm->listen(pep->link, 0), 0);
 	return pep;
 }
 
 static void close_pep(struct eng_pep *pep)
 {
-	tcp_link_ops.pep_close(pep->link);
+	tcp_link_ops.close(pep->link, 0);
 	free(pep->info.src_addr);
 	free(pep);
 }
@@ -417,16 +417,16 @@ static void connect_accept_talk_shutdown(void **state)
 	union net_sa name;
 	size_t len = sizeof(name), i;
 
-	assert_int_equal(tcp_link_ops.connect(a->link, pa, &to, 16, "ping", 4), 0);
+	assert_int_equal(tcp_link_ops.cm->connect(a->link, pa, &to, 16, "ping", 4), 0);
 	FAKE_UNTIL(2000, pep->req);
 	assert_int_equal(pep->data_len, 4);
 	assert_memory_equal(pep->data, "ping", 4);
-	assert_int_equal(tcp_link_ops.accept(b->link, pb, pep->req, "pong!", 5), 0);
+	assert_int_equal(tcp_link_ops.cm->accept(b->link, pb, pep->req, "pong!", 5), 0);
 	pep->req = NULL;
 	FAKE_UNTIL(2000, pa->connected && pb->connected);
 	assert_int_equal(pa->data_len, 5);
 	assert_memory_equal(pa->data, "pong!", 5);
-	assert_int_equal(tcp_link_ops.getpeer(a->link, pa, &name, &len), 0);
+	assert_int_equal(tcp_link_ops.getname(a->link, pa, &name, &len), 0);
 	assert_int_equal(net_addr_cmp(&name.sa, &to.sa), 0);
 	close_pep(pep);
 
@@ -435,7 +435,7 @@ static void connect_accept_talk_shutdown(void **state)
 		fake_send(pa, fake_draw() % 5000, 0);
 		fake_send(pb, fake_draw() % 50000, 0);
 	}
-	assert_int_equal(tcp_link_ops.shutdown(a->link, pa), 0);
+	assert_int_equal(tcp_link_ops.cm->shutdown(a->link, pa), 0);
 	FAKE_UNTIL(5000, (pull_both(a, b), pb->rx_cnt == 200 && pb->shut));
 	assert_int_equal(pb->down, 0);
 	fake_close(b, 100);
@@ -450,9 +450,9 @@ static void a_rejection_carries_private_data(void **state)
 	struct eng_peer *pa = fake_peer(a, NULL);
 	int i;
 
-	tcp_link_ops.connect(a->link, pa, &to, 16, NULL, 0);
+	tcp_link_ops.cm->connect(a->link, pa, &to, 16, NULL, 0);
 	FAKE_UNTIL(2000, pep->req);
-	tcp_link_ops.reject(pep->link, pep->req, "no room", 7);
+	tcp_link_ops.cm->reject(pep->link, pep->req, "no room", 7);
 	pep->req = NULL;
 	FAKE_UNTIL(2000, pa->refused);
 	assert_int_equal(pa->err, FI_ECONNREFUSED);
@@ -460,9 +460,9 @@ static void a_rejection_carries_private_data(void **state)
 	assert_memory_equal(pa->data, "no room", 7);
 
 	/* the endpoint may try again; a dropped request looks like a lost connection */
-	tcp_link_ops.connect(a->link, pa, &to, 16, NULL, 0);
+	tcp_link_ops.cm->connect(a->link, pa, &to, 16, NULL, 0);
 	FAKE_UNTIL(2000, pep->req);
-	tcp_link_ops.req_drop(pep->req);
+	tcp_link_ops.cm->reject(NULL, pep->req, NULL, 0);
 	pep->req = NULL;
 	FAKE_UNTIL(2000, pa->refused == 2);
 	assert_int_equal(pa->err, FI_ECONNRESET);
@@ -470,7 +470,7 @@ static void a_rejection_carries_private_data(void **state)
 
 	/* no endpoint listens any more: refused at once, once */
 	close_pep(pep);
-	tcp_link_ops.connect(a->link, pa, &to, 16, NULL, 0);
+	tcp_link_ops.cm->connect(a->link, pa, &to, 16, NULL, 0);
 	FAKE_UNTIL(2000, pa->refused == 3);
 	assert_int_equal(pa->err, FI_ECONNREFUSED);
 	for (i = 0; i < 50; i++)
@@ -490,7 +490,7 @@ static void a_listener_that_does_not_answer_is_waited_for(void **state)
 	uint64_t end = clock_ns() + 1000 * CLOCK_NS_PER_MS;
 
 	tcp_conf.conn_timeout_ms = 100;
-	tcp_link_ops.connect(a->link, pa, &to, 16, NULL, 0);
+	tcp_link_ops.cm->connect(a->link, pa, &to, 16, NULL, 0);
 	FAKE_UNTIL(2000, pep->req);
 	while (clock_ns() < end)
 		fake_poll();
@@ -498,11 +498,11 @@ static void a_listener_that_does_not_answer_is_waited_for(void **state)
 	tcp_conf.conn_timeout_ms = 2000;
 	/* the request outlives the connecting peer and the listener */
 	fake_close(a, 100);
-	tcp_link_ops.pep_close(pep->link);
+	tcp_link_ops.close(pep->link, 0);
 	{
 		struct eng_ep *b = fake_ep(FI_EP_MSG, 0);
 
-		assert_int_equal(tcp_link_ops.accept(b->link, fake_peer(b, NULL), pep->req, NULL, 0),
+		assert_int_equal(tcp_link_ops.cm->accept(b->link, fake_peer(b, NULL), pep->req, NULL, 0),
 				 -FI_ECONNABORTED);
 		fake_close(b, 0);
 	}
@@ -518,10 +518,10 @@ static void a_busy_connecting_endpoint_connects(void **state)
 	struct eng_peer *pa = fake_peer(a, NULL), *pb = fake_peer(b, NULL);
 
 	tcp_conf.conn_timeout_ms = 1000;
-	assert_int_equal(tcp_link_ops.connect(a->link, pa, &to, 16, NULL, 0), 0);
+	assert_int_equal(tcp_link_ops.cm->connect(a->link, pa, &to, 16, NULL, 0), 0);
 	usleep(1100000);	/* it computes, and the system connects */
 	FAKE_UNTIL(15000, pep->req);
-	assert_int_equal(tcp_link_ops.accept(b->link, pb, pep->req, NULL, 0), 0);
+	assert_int_equal(tcp_link_ops.cm->accept(b->link, pb, pep->req, NULL, 0), 0);
 	pep->req = NULL;
 	FAKE_UNTIL(15000, pa->connected && pb->connected);
 	assert_int_equal(pa->refused, 0);

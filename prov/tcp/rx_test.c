@@ -198,7 +198,7 @@ static void a_held_payload_is_pulled_while_it_arrives(void **state)
 	iov[0] = (struct iovec) { rx->buf, LONG / 2 };
 	iov[1] = (struct iovec) { rx->buf + LONG / 2, LONG / 2 };
 	far.ep->placing++;
-	assert_int_equal(far.ep->link->ops->pull(far.ep->link, rx->token, iov, 2, rx), 0);
+	assert_int_equal(far.ep->link->ops->held.pull(far.ep->link, rx->token, iov, 2, rx), 0);
 	assert_int_equal(far.peer->rx_cnt, 0);
 	far_say(0, buf + cut + 1000, len - cut - 1000);
 	FAKE_UNTIL(2000, far.peer->rx_cnt == 1);	/* the fake engine has checked the bytes */
@@ -211,7 +211,7 @@ static void a_held_payload_is_pulled_while_it_arrives(void **state)
 	rx->buf = malloc(LONG);
 	iov[0].iov_base = rx->buf;
 	iov[1].iov_base = rx->buf + LONG / 2;
-	assert_int_equal(far.ep->link->ops->pull(far.ep->link, rx->token, iov, 2, rx), 1);
+	assert_int_equal(far.ep->link->ops->held.pull(far.ep->link, rx->token, iov, 2, rx), 1);
 	for (cut = 0; cut < LONG; cut++)
 		assert_int_equal(rx->buf[cut], fake_byte(1, cut));
 	fake_rx_free(rx);
@@ -229,7 +229,7 @@ static void a_held_payload_is_dropped_while_it_arrives(void **state)
 	far.ep->verdict = 1 + ENG_RX_HELD;
 	far_say(0, buf, FAR_HEAD + 100);
 	rx = held(&far);
-	far.ep->link->ops->drop(far.ep->link, rx->token);
+	far.ep->link->ops->held.drop(far.ep->link, rx->token);
 	fake_rx_free(rx);
 	assert_int_equal(far.conn->rx.body, TCP_BODY_SKIP);
 	far.ep->verdict = 1 + ENG_RX_PLACE;
@@ -267,7 +267,7 @@ static int pull(struct far *far)
 	rx->buf = iov.iov_base;
 	rx->room = LONG;
 	far->ep->placing++;
-	ret = far->ep->link->ops->pull(far->ep->link, rx->token, &iov, 1, rx);
+	ret = far->ep->link->ops->held.pull(far->ep->link, rx->token, &iov, 1, rx);
 	if (ret)
 		eng_on_placed(far->ep->link, rx, ret < 0 ? ret : 0);
 	return ret;

@@ -194,7 +194,7 @@ static struct fi_provider prov = {
 };
 static struct mirror *the_link;
 
-static int link_open(struct eng_ep *ep, struct eng_link **link_p)
+static int link_open(struct eng_ep *ep, struct eng_pep *pep, struct eng_link **link_p)
 {
 	struct mirror *link = calloc(1, sizeof(*link));
 	struct chan_conf conf = { .retry_ms = 1000, .conn_timeout_ms = 1000, .backoff_ns = 1000000 };
@@ -246,9 +246,10 @@ static const struct eng_link_ops mirror_ops = {
 	.size = sizeof(struct eng_link_ops),
 	.name = "mirror",
 	.chan_size = sizeof(struct mirror_chan),
-	.open = link_open, .close = link_close, .getname = chan_getname,
-	.peer_get = chan_peer_get, .peer_put = chan_peer_put,
-	.send = send_pkt, .hold = hold, .pull = chan_pull, .drop = chan_drop,
+	.open = link_open, .close = link_close, .getname = chan_getname, .setname = chan_setname_none,
+	.peer_get = chan_peer_get, .peer_put = chan_peer_put, .look = chan_look,
+	.send = send_pkt, .flush = chan_flush_none,
+	.held = { .hold = hold, .pull = chan_pull, .drop = chan_drop, .unplace = chan_unplace_none },
 };
 
 /* ---- the endpoint ------------------------------------------------------------------------ */

@@ -137,7 +137,7 @@ enum eng_rx_verdict eng_on_packet(struct eng_link *link, struct eng_peer *peer,
 		return ENG_RX_DONE;
 	}
 	if (snet_rnd(2)) {
-		in->token = link->ops->hold(link, peer, rx);
+		in->token = link->ops->held.hold(link, peer, rx);
 		list_add_tail(&in->node, &ep->held);
 		return ENG_RX_HELD;
 	}
@@ -188,14 +188,14 @@ static void pull_some(struct eng_ep *ep)
 			continue;
 		}
 		if (!snet_rnd(10)) {
-			ep->link->ops->drop(ep->link, in->token);
+			ep->link->ops->held.drop(ep->link, in->token);
 			nodes_delivered++;
 			in_free(in);
 			continue;
 		}
 		in->buf = malloc(in->head.len + 1);
 		pieces(&rx, in->buf, in->head.len);
-		ret = ep->link->ops->pull(ep->link, in->token, rx.iov, rx.iov_cnt, in);
+		ret = ep->link->ops->held.pull(ep->link, in->token, rx.iov, rx.iov_cnt, in);
 		if (!ret) {
 			ep->placing++;
 			continue;
@@ -296,7 +296,7 @@ static void open_node(unsigned no, enum fi_ep_type type)
 		ep->peers[i].ep = ep;
 		ep->peers[i].addr = address(i);
 	}
-	CHECK(!rxd_link_ops.open(ep, &ep->link));
+	CHECK(!rxd_link_ops.open(ep, NULL, &ep->link));
 }
 
 void node_open(unsigned no)
@@ -319,8 +319,8 @@ struct eng_pep *node_listen(unsigned no)
 	pep->base.info = &pep->info;
 	pep->base.prog = &pep->prog;
 	list_init(&pep->prog.pollers);
-	CHECK(!rxd_link_ops.pep_open(pep, &pep->link));
-	CHECK(!rxd_link_ops.listen(pep->link, 1));
+	CHECK(!rxd_link_ops.open(NULL, pep, &pep->link));
+	CHECK(!rxd_link_ops.cm->listen(pep->link, 1));
 	return pep;
 }
 
@@ -333,7 +333,7 @@ void node_unlisten(struct eng_pep *pep)
 {
 	struct obj_poller *poller = poller_of(&pep->prog);
 
-	rxd_link_ops.pep_close(pep->link);
+	rxd_link_ops.close(pep->link, 0);
 	poller->ops->close(poller);
 	free(pep);
 }
@@ -367,7 +367,7 @@ void node_close(unsigned no)
 	struct in *in;
 
 	while ((in = list_pop_entry(&ep->held, struct in, node))) {
-		ep->link->ops->drop(ep->link, in->token);
+		ep->link->ops->held.drop(ep->link, in->token);
 		in_free(in);
 	}
 	ep->link->ops->close(ep->link, 0);

@@ -88,7 +88,7 @@ static inline struct eng_ep *rig_ep(uint16_t port)
 	list_init(&ep->peers);
 	list_init(&ep->held);
 	list_add_tail(&ep->node, &fake_eps);
-	CHECK(!rxm_link_ops.open(ep, &ep->link));
+	CHECK(!rxm_link_ops.open(ep, NULL, &ep->link));
 	return ep;
 }
 

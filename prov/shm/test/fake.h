@@ -63,7 +63,7 @@ static struct eng_ep *ep_at(const char *name)
 	list_init(&ep->peers);
 	list_init(&ep->held);
 	list_add_tail(&ep->node, &fake_eps);
-	CHECK(!shm_link_ops.open(ep, &ep->link));
+	CHECK(!shm_link_ops.open(ep, NULL, &ep->link));
 	return ep;
 }
 
@@ -72,7 +72,7 @@ static fake_addr name_of(struct eng_ep *ep)
 	fake_addr addr = { "" };
 	size_t len = sizeof(addr);
 
-	CHECK(!ep->link->ops->getname(ep->link, &addr, &len));
+	CHECK(!ep->link->ops->getname(ep->link, NULL, &addr, &len));
 	CHECK(len == strlen(addr.name) + 1);
 	return addr;
 }

@@ -59,7 +59,7 @@ static inline struct eng_ep *fake_ep(enum fi_ep_type type, uint16_t port)
 	list_init(&ep->peers);
 	list_init(&ep->held);
 	list_add_tail(&ep->node, &fake_eps);
-	CHECK(!tcp_link_ops.open(ep, &ep->link));
+	CHECK(!tcp_link_ops.open(ep, NULL, &ep->link));
 	return ep;
 }
 
@@ -68,7 +68,7 @@ static inline union net_sa fake_name(struct eng_link *link)
 	union net_sa addr = { 0 };
 	size_t len = sizeof(addr);
 
-	CHECK(!link->ops->getname(link, &addr, &len));
+	CHECK(!link->ops->getname(link, NULL, &addr, &len));
 	CHECK(len == 16);
 	return addr;
 }

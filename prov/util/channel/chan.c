@@ -110,16 +110,20 @@ void chan_link_end(struct chan_link *link, int linger_ms)
 		timers_leave(&link->poller->timers);
 }
 
-int chan_getname(struct eng_link *base, void *addr, size_t *len)
+int chan_getname(struct eng_link *base, struct eng_peer *peer, void *addr, size_t *len)
 {
 	struct chan_link *link = chan_link_of(base);
 
-	return obj_cm_copy_name(link->addr, link->addr_len, addr, len);
+	return obj_cm_copy_name(peer ? eng_peer_addr(peer) : link->addr, link->addr_len, addr, len);
 }
 
-int chan_getpeer(struct eng_link *base, struct eng_peer *peer, void *addr, size_t *len)
+int chan_setname_none(struct eng_link *base, const void *addr, size_t len)
 {
-	return obj_cm_copy_name(eng_peer_addr(peer), chan_link_of(base)->addr_len, addr, len);
+	return -FI_ENOSYS;
+}
+
+void chan_flush_none(struct eng_link *base)
+{
 }
 
 uint64_t chan_now(const struct chan_link *link)

@@ -206,11 +206,14 @@ void chan_link_init(struct chan_link *link, const struct chan_ops *ops,
  */
 void chan_link_end(struct chan_link *link, int linger_ms);
 
-/* chan_getname - eng_link_ops.getname: link->addr.
- * chan_getpeer - eng_link_ops.getpeer: the address by which the engine knows the peer.
+/* chan_getname - eng_link_ops.getname: link->addr, or the address by which the engine knows the peer. */
+int chan_getname(struct eng_link *base, struct eng_peer *peer, void *addr, size_t *len);
+
+/* chan_setname_none - eng_link_ops.setname of a link that keeps its name as long as it is open: -FI_ENOSYS.
+ * chan_flush_none - eng_link_ops.flush of a link that sends everything at once.
  */
-int chan_getname(struct eng_link *base, void *addr, size_t *len);
-int chan_getpeer(struct eng_link *base, struct eng_peer *peer, void *addr, size_t *len);
+int chan_setname_none(struct eng_link *base, const void *addr, size_t len);
+void chan_flush_none(struct eng_link *base);
 
 static inline struct chan_link *chan_link_of(struct eng_link *base)
 {

@@ -464,16 +464,16 @@ static void the_name_is_told_as_far_as_there_is_room(void **state)
 	char name[8] = "";
 	size_t len = sizeof(name);
 
-	assert_int_equal(chan_getname(&link->base.base, name, &len), 0);
+	assert_int_equal(chan_getname(&link->base.base, NULL, name, &len), 0);
 	assert_int_equal(len, 5);
 	assert_string_equal(name, "self");
 	memset(name, 'x', sizeof(name));
 	len = 2;
-	assert_int_equal(chan_getname(&link->base.base, name, &len), -FI_ETOOSMALL);
+	assert_int_equal(chan_getname(&link->base.base, NULL, name, &len), -FI_ETOOSMALL);
 	assert_int_equal(len, 5);
 	assert_memory_equal(name, "sexx", 4);
 	len = 0;
-	assert_int_equal(chan_getname(&link->base.base, NULL, &len), -FI_ETOOSMALL);
+	assert_int_equal(chan_getname(&link->base.base, NULL, NULL, &len), -FI_ETOOSMALL);
 	assert_int_equal(len, 5);
 	fake_link_end(link);
 }

@@ -123,3 +123,8 @@ void chan_drop(struct eng_link *link, void *token)
 		hold->ops->release(hold);
 	hold_free(link, hold);
 }
+
+bool chan_unplace_none(struct eng_link *link, struct eng_peer *peer, void *cookie)
+{
+	return false;
+}

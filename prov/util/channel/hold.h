@@ -24,7 +24,7 @@ struct chan_hold;
 /* What a link does with a hold that has a source. */
 struct chan_hold_ops {
 	/* take - move what is here to @iov, and have the rest placed there; the source forgets
-	 * @hold.  Returns as eng_link_ops.pull does.
+	 * @hold.  Returns as eng_link_held.pull does.
 	 */
 	int (*take)(struct chan_hold *hold, const struct iovec *iov, size_t iov_cnt, void *cookie);
 	/* release - the payload is not wanted; the source forgets @hold. */
@@ -103,9 +103,12 @@ struct chan_sink {
  */
 void chan_sink_end(struct chan_sink *sink, struct eng_link *link, int err);
 
-/* chan_pull, chan_drop - eng_link_ops.pull and drop. */
+/* chan_pull, chan_drop - eng_link_held. */
 int chan_pull(struct eng_link *link, void *token, const struct iovec *iov, size_t iov_cnt,
 	      void *cookie);
 void chan_drop(struct eng_link *link, void *token);
+
+/* chan_unplace_none - eng_link_held.unplace of a link whose placements never wait, or are made by a NIC. */
+bool chan_unplace_none(struct eng_link *link, struct eng_peer *peer, void *cookie);
 
 #endif

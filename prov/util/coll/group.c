@@ -176,7 +176,7 @@ static int find_us(struct coll_group *group, struct obj_av_set *set)
 	struct eng_ep *ep = group->coll->oob.ep;
 	struct found found = { 0 };
 	size_t len = sizeof(name);
-	int ret = ep->link_ops->getname(ep->link, name, &len);
+	int ret = ep->link_ops->getname(ep->link, NULL, name, &len);
 
 	if (ret)
 		return ret;

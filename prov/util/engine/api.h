@@ -80,7 +80,7 @@ struct eng_domain_ops {
 
 /* eng_fabric_open - what a provider's fi_provider.fabric calls: a fabric under which
  * domains and endpoints are the engine's over @link, and passive endpoints where
- * @link has pep_open.
+ * @link has connection requests.
  *
  * @link:   transport; must stay valid for ever
  * @domain: the same; NULL: none of it
@@ -119,7 +119,7 @@ int eng_srx_open(struct fid_domain *domain, struct fi_rx_attr *attr,
 
 /* eng_pep_open - fi_passive_ep() of a provider with a connected link.
  * Binds at once, so that fi_getname() gives the address before fi_listen().
- * Errors: -FI_EINVAL, -FI_ENOMEM, those of link->pep_open.
+ * Errors: -FI_EINVAL, -FI_ENOMEM, those of link->open.
  */
 int eng_pep_open(struct fid_fabric *fabric, struct fi_info *info,
 		 const struct eng_link_ops *link, struct fid_pep **pep_p, void *context);

@@ -49,7 +49,7 @@ struct obj_prog;
 enum {
 	ENG_PKT_MORE = 1 << 0,	/* another packet follows at once: the link may wait for it */
 	ENG_PKT_INLINE = 1 << 1,/* payload is short and lies in the packet's own memory */
-	ENG_PKT_NOTICE = 1 << 2,	/* reports a write that ops->rma made: later RMA may overtake it */
+	ENG_PKT_NOTICE = 1 << 2,	/* reports a write that rma() made: later RMA may overtake it */
 	ENG_PKT_ONCE = 1 << 3,	/* packet and payload are the caller's again when send() returns, so
 				 * that it is sent at once or not at all; attr.once_max bounds it */
 };
@@ -86,7 +86,7 @@ struct eng_pkt {
 enum eng_rx_verdict {
 	ENG_RX_DONE,	/* engine is finished with the packet; link skips what is left of it */
 	ENG_RX_PLACE,	/* link moves the payload into rx->iov, then calls eng_on_placed(rx->cookie) */
-	ENG_RX_HELD,	/* engine called ops->hold() for it */
+	ENG_RX_HELD,	/* engine called hold() for it */
 	ENG_RX_LATER,	/* no memory just now: stop reading from this peer, offer it again in a later poll */
 	ENG_RX_BAD,	/* malformed: the link ends the connection, and calls eng_on_down */
 	ENG_RX_OVER,	/* beyond a limit, which is logged: the same, with FI_EOVERRUN */
@@ -122,24 +122,119 @@ struct eng_link_attr {
 	bool stays;		/* payload that is not here when its packet is offered stays in the
 				 * sender's memory while it is held; see eng_on_moving() */
 	size_t once_max;	/* longest payload with ENG_PKT_ONCE; 0: such packets are not taken */
-	size_t rma_min;		/* ops->rma is better than packets from this size on, even if
+	size_t rma_min;		/* rma() is better than packets from this size on, even if
 				 * the peer makes progress */
 };
 
-/* Ops of a transport.  @chan is link memory of ops->chan_size bytes behind each
- * peer (eng_peer_chan(peer)), zeroed before the first op on it.
+/* Ops of a link are in four tables.  One that a link does not have is NULL as a whole; no op of a table
+ * that it has is NULL.  @chan is link memory of ops->chan_size bytes behind each peer
+ * (eng_peer_chan(peer)), zeroed before the first op on it.
  */
+
+/* ---- payload of unexpected packets ---- */
+
+struct eng_link_held {
+	/* hold - keep the payload of the packet that eng_on_packet() is looking
+	 * at, including what has not arrived yet.  Only inside eng_on_packet().
+	 * Payload that has arrived in whole outlives the channel: what a peer
+	 * sent before it went away can still be received.
+	 * Returns a token, or NULL when memory is short (verdict: ENG_RX_LATER).
+	 */
+	void *(*hold)(struct eng_link *link, struct eng_peer *peer, const struct eng_rx *rx);
+
+	/* pull - move a held payload into @iov and give up the token.
+	 * Returns 1: done; 0: the rest is still arriving and lands in @iov
+	 * (copied) by itself, then eng_on_placed(cookie, status); -FI_EFAULT: @iov cannot be
+	 * written; < 0: lost with its peer.
+	 */
+	int (*pull)(struct eng_link *link, void *token, const struct iovec *iov,
+		    size_t iov_cnt, void *cookie);
+
+	/* drop - throw a held payload away and give up the token. */
+	void (*drop)(struct eng_link *link, void *token);
+
+	/* unplace - the buffers of a placement that waits for the peer are the program's again:
+	 * what still comes of the payload is skipped, then eng_on_placed(@cookie) follows as always.
+	 * Returns false where something else than this process may be writing there, or no
+	 * placement waits: nothing has changed.
+	 */
+	bool (*unplace)(struct eng_link *link, struct eng_peer *peer, void *cookie);
+};
+
+/* ---- native access to the memory of peers ---- */
+
+enum eng_rma {
+	ENG_RMA_READ,
+	ENG_RMA_WRITE,
+	ENG_RMA_SHORT,	/* a write shorter than attr.rma_min: only if the peer takes no packets for long times */
+};
+
+struct eng_link_native {
+	/* rma - read or write the peer's memory natively: complete on return, ordered behind
+	 * what was sent to the peer, without its progress.
+	 * @iov:      local buffers, of @remote->len bytes together
+	 * @notify_p: [out] on 1: the peer counts its writes, a packet with ENG_PKT_NOTICE must
+	 *            follow
+	 * Returns 1: done; 0: not possible, or packets are better; part of the target may have been
+	 * written by then; -FI_EAGAIN: possible once the peer has received what was sent
+	 * before; more packets would only delay that; -FI_EACCES: the target does not permit it, as
+	 * far as is known: it is to say so.
+	 */
+	int (*rma)(void *chan, enum eng_rma what, const struct iovec *iov, size_t iov_cnt,
+		   const struct fi_rma_iov *remote, bool *notify_p);
+
+	/* grant - the target's side of rma: @peer has accessed the region @key by a packet, so
+	 * it may have no lease of it (obj/lease.h); give it one, if it could use that.
+	 */
+	void (*grant)(struct eng_link *link, struct eng_peer *peer, uint64_t key);
+};
+
+/* ---- connection requests: FI_EP_MSG endpoints and their listeners ---- */
+
+struct eng_link_cm {
+	size_t data_size;	/* private data that fits, bytes */
+
+	int (*listen)(struct eng_link *link, int backlog);
+
+	/* connect - reach a listener at @addr with private data @param.
+	 * Outcome through eng_on_connected() or eng_on_refused().
+	 */
+	int (*connect)(struct eng_link *link, struct eng_peer *peer, const void *addr,
+		       size_t addrlen, const void *param, size_t paramlen);
+
+	/* accept - take the request that eng_on_connreq() announced as @req and
+	 * make it @peer's channel.  eng_on_connected() follows.
+	 * @req is used up, whatever is returned.
+	 */
+	int (*accept)(struct eng_link *link, struct eng_peer *peer, void *req,
+		      const void *param, size_t paramlen);
+
+	/* reject - turn @req down with private data; @req is used up.
+	 * @link: the listener's; NULL: @req will be neither accepted nor rejected.  Then it is called
+	 *        without a lock, and perhaps after close() of the listener's link: a request that was
+	 *        announced stands on its own.
+	 */
+	int (*reject)(struct eng_link *link, void *req, const void *param, size_t paramlen);
+
+	/* shutdown - no more sends; the peer is notified behind what was sent. */
+	int (*shutdown)(struct eng_link *link, struct eng_peer *peer);
+};
+
+/* ---- transport, and the other tables ---- */
+
 struct eng_link_ops {
 	size_t size;
 	const char *name;	/* for log lines and fi_info: "tcp", "shm", ... */
 	size_t chan_size;
 
-	/* open - make the endpoint's link.
-	 * Called at fi_enable, once ep->prog is known.  Binds an address unless
+	/* open - make the link of an endpoint or of a passive one: one of @ep and @pep is NULL.
+	 * An endpoint's: called at fi_enable, once ep->prog is known; binds an address unless
 	 * the endpoint is connected; registers or joins the group's poller.
+	 * A passive endpoint's: only if there is ops->cm; binds.  @pep carries its fi_info and its
+	 * group (pep->prog).
 	 * Errors: -FI_EADDRINUSE, -FI_EADDRNOTAVAIL, -FI_EMFILE, -FI_ENOMEM.
 	 */
-	int (*open)(struct eng_ep *ep, struct eng_link **link);
+	int (*open)(struct eng_ep *ep, struct eng_pep *pep, struct eng_link **link_p);
 
 	/* close - end the link.
 	 * Pushes out what send() took for at most @linger_ms, then calls done()
@@ -148,11 +243,14 @@ struct eng_link_ops {
 	 */
 	void (*close)(struct eng_link *link, int linger_ms);
 
-	/* getname - the address peers reach this link at.
+	/* getname - the address at which peers reach this link, or that of @peer.
+	 * @peer: NULL: of the link; else only if there is ops->cm
 	 * @len: [in, out] room, then true length (may exceed the room: then
 	 * -FI_ETOOSMALL and as much as fits is copied).
+	 * setname - Errors: -FI_ENOSYS: it has the name that it was opened with, another link may be
+	 * opened with the new one.
 	 */
-	int (*getname)(struct eng_link *link, void *addr, size_t *len);
+	int (*getname)(struct eng_link *link, struct eng_peer *peer, void *addr, size_t *len);
 	int (*setname)(struct eng_link *link, const void *addr, size_t len);
 
 	/* peer_get - the engine is about to send to @peer.
@@ -168,6 +266,17 @@ struct eng_link_ops {
 	 * exception to "no upcall from a down call").
 	 */
 	void (*peer_put)(struct eng_link *link, struct eng_peer *peer);
+
+	/* look - what the link knows of the channel to @peer, for a program that inspects this one.
+	 * @rec:  state and queued are the link's to fill in
+	 * @path: INSPECT_PATH bytes for the text of the path, "" at first; NULL: not wanted
+	 */
+	void (*look)(struct eng_peer *peer, struct inspect_peer *rec, char *path);
+
+	/* flush - what send() kept back because of ENG_PKT_MORE or because a
+	 * burst was being posted is sent now.
+	 */
+	void (*flush)(struct eng_link *link);
 
 	/* send - hand over one packet: the one way into a link for messages.
 	 * @chan: eng_peer_chan(peer)
@@ -197,101 +306,9 @@ struct eng_link_ops {
 	void *(*slot)(void *chan, size_t len);
 	int (*post)(void *chan, size_t hdr_len, size_t len);
 
-	/* rma - read or write the peer's memory natively: complete on return, ordered behind
-	 * what was sent to the peer, without its progress.  May be NULL.
-	 * @chan:     eng_peer_chan(peer)
-	 * @iov:      local buffers, of @remote->len bytes together
-	 * @notify_p: [out] on 1: the peer counts its writes, a packet with ENG_PKT_NOTICE must
-	 *            follow
-	 * Returns 1: done; 0: not possible, use packets; part of the target may have been
-	 * written by then; -FI_EAGAIN: possible once the peer has received what was sent
-	 * before; more packets would only delay that; -FI_EACCES: the target does not permit it, as
-	 * far as is known: it is to say so.
-	 */
-	int (*rma)(void *chan, bool write, const struct iovec *iov, size_t iov_cnt,
-		   const struct fi_rma_iov *remote, bool *notify_p);
-
-	/* rma_wanted - is rma() better for a write to this peer that is shorter than
-	 * attr.rma_min, since the peer takes no packets for long times?  May be NULL: no.
-	 */
-	bool (*rma_wanted)(void *chan);
-
-	/* grant - the target's side of rma: @peer has accessed the region @key by a packet, so
-	 * it may have no lease of it (obj/lease.h); give it one, if it could use that.  May be
-	 * NULL.
-	 */
-	void (*grant)(struct eng_link *link, struct eng_peer *peer, uint64_t key);
-
-	/* flush - what send() kept back because of ENG_PKT_MORE or because a
-	 * burst was being posted is sent now.  May be NULL.
-	 */
-	void (*flush)(struct eng_link *link);
-
-	/* hold - keep the payload of the packet that eng_on_packet() is looking
-	 * at, including what has not arrived yet.  Only inside eng_on_packet().
-	 * Payload that has arrived in whole outlives the channel: what a peer
-	 * sent before it went away can still be received.
-	 * Returns a token, or NULL when memory is short (verdict: ENG_RX_LATER).
-	 */
-	void *(*hold)(struct eng_link *link, struct eng_peer *peer, const struct eng_rx *rx);
-
-	/* pull - move a held payload into @iov and give up the token.
-	 * Returns 1: done; 0: the rest is still arriving and lands in @iov
-	 * (copied) by itself, then eng_on_placed(cookie, status); -FI_EFAULT: @iov cannot be
-	 * written; < 0: lost with its peer.
-	 */
-	int (*pull)(struct eng_link *link, void *token, const struct iovec *iov,
-		    size_t iov_cnt, void *cookie);
-
-	/* drop - throw a held payload away and give up the token. */
-	void (*drop)(struct eng_link *link, void *token);
-
-	/* unplace - the buffers of a placement that waits for the peer are the program's again:
-	 * what still comes of the payload is skipped, then eng_on_placed(@cookie) follows as always.
-	 * May be NULL.
-	 * Returns false where something else than this process may be writing there: nothing has
-	 * changed.
-	 */
-	bool (*unplace)(struct eng_link *link, struct eng_peer *peer, void *cookie);
-
-	/* ---- connected endpoints (FI_EP_MSG); NULL where there are none ---- */
-
-	/* pep_open / pep_close - a listener's transport half.  pep_open binds.
-	 * @pep carries its fi_info and its group (pep->prog).
-	 */
-	int (*pep_open)(struct eng_pep *pep, struct eng_link **link);
-	void (*pep_close)(struct eng_link *link);
-	int (*listen)(struct eng_link *link, int backlog);
-
-	/* connect - reach a listener at @addr with private data @param.
-	 * Outcome through eng_on_connected() or eng_on_refused().
-	 */
-	int (*connect)(struct eng_link *link, struct eng_peer *peer, const void *addr,
-		       size_t addrlen, const void *param, size_t paramlen);
-	/* accept - take the request that eng_on_connreq() announced as @req and
-	 * make it @peer's channel.  eng_on_connected() follows.
-	 * @req is used up, whatever is returned.
-	 */
-	int (*accept)(struct eng_link *link, struct eng_peer *peer, void *req,
-		      const void *param, size_t paramlen);
-	/* reject - turn @req down with private data; @req is used up. */
-	int (*reject)(struct eng_link *pep_link, void *req, const void *param, size_t paramlen);
-	/* req_drop - @req will be neither accepted nor rejected; it is used up.
-	 * Called without a lock, and perhaps after pep_close() of its listener:
-	 * a request that was announced stands on its own.
-	 */
-	void (*req_drop)(void *req);
-	/* shutdown - no more sends; the peer is notified behind what was sent. */
-	int (*shutdown)(struct eng_link *link, struct eng_peer *peer);
-	int (*getpeer)(struct eng_link *link, struct eng_peer *peer, void *addr, size_t *len);
-	size_t cm_data_size;	/* private data that fits, bytes */
-
-	/* look - what the link knows of the channel to @peer, for a program that inspects this one.
-	 * May be NULL.
-	 * @rec:  state and queued are the link's to fill in
-	 * @path: INSPECT_PATH bytes for the text of the path, "" at first; NULL: not wanted
-	 */
-	void (*look)(struct eng_peer *peer, struct inspect_peer *rec, char *path);
+	struct eng_link_held held;
+	const struct eng_link_native *native;	/* NULL: none */
+	const struct eng_link_cm *cm;	/* NULL: FI_EP_MSG is not offered */
 };
 
 /* What every link begins with. */

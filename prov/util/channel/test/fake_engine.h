@@ -243,7 +243,7 @@ enum eng_rx_verdict eng_on_packet(struct eng_link *link, struct eng_peer *peer,
 		fake_rx_free(rx);
 		return ENG_RX_DONE;
 	case ENG_RX_HELD:
-		rx->token = link->ops->hold(link, peer, in);
+		rx->token = link->ops->held.hold(link, peer, in);
 		CHECK(rx->token);
 		list_add_tail(&rx->node, &ep->held);
 		ep->holds++;
@@ -388,7 +388,7 @@ static inline void fake_drop_held(struct eng_ep *ep)
 	struct fake_rx *rx;
 
 	while ((rx = list_pop_entry(&ep->held, struct fake_rx, node))) {
-		ep->link->ops->drop(ep->link, rx->token);
+		ep->link->ops->held.drop(ep->link, rx->token);
 		ep->holds--;
 		fake_rx_free(rx);
 	}
@@ -550,14 +550,14 @@ static inline void fake_pull_some(struct eng_ep *ep)
 	while (!ep->quiet && (rx = list_pop_entry(&ep->held, struct fake_rx, node))) {
 		ep->holds--;
 		if (fake_draw() % 4 == 0) {
-			ep->link->ops->drop(ep->link, rx->token);
+			ep->link->ops->held.drop(ep->link, rx->token);
 			rx->peer->rx_cnt++;
 			fake_rx_free(rx);
 			continue;
 		}
 		cnt = fake_room(rx, iov);
 		ep->placing++;
-		ret = ep->link->ops->pull(ep->link, rx->token, iov, cnt, rx);
+		ret = ep->link->ops->held.pull(ep->link, rx->token, iov, cnt, rx);
 		if (!ret)
 			continue;	/* eng_on_placed() follows */
 		ep->placing--;

@@ -285,6 +285,9 @@ static inline struct fake_link *fake_link(const char *name)
 		.peer_put = chan_peer_put,
 		.send = fake_link_send,
 		.getname = chan_getname,
+		.setname = chan_setname_none,
+		.look = chan_look,
+		.flush = chan_flush_none,
 	};
 	strcpy(link->addr, "self");
 	link->base.addr = link->addr;

@@ -26,26 +26,28 @@ static int cm_getname(struct obj_ep *base, void *addr, size_t *len_p)
 {
 	struct eng_ep *ep = ep_of(base);
 
-	return eng_ep_enabled(ep) ? ep->link_ops->getname(ep->link, addr, len_p) :
+	return eng_ep_enabled(ep) ? ep->link_ops->getname(ep->link, NULL, addr, len_p) :
 				    obj_cm_info_name(base->info, addr, len_p);
 }
 
 static int cm_setname(struct obj_ep *base, const void *addr, size_t len)
 {
 	struct eng_ep *ep = ep_of(base);
+	int ret;
 
 	if (!eng_ep_enabled(ep))
 		return obj_cm_rename(base->info, addr, len);
-	if (!ep->link_ops->setname || obj_cm_state(base) != OBJ_CM_IDLE)
+	if (obj_cm_state(base) != OBJ_CM_IDLE)
 		return -FI_EOPBADSTATE;
-	return ep->link_ops->setname(ep->link, addr, len);
+	ret = ep->link_ops->setname(ep->link, addr, len);
+	return ret == -FI_ENOSYS ? -FI_EOPBADSTATE : ret;
 }
 
 static int cm_getpeer(struct obj_ep *base, void *addr, size_t *len_p)
 {
 	struct eng_ep *ep = ep_of(base);
 
-	return ep->link_ops->getpeer(ep->link, ep->only, addr, len_p);
+	return ep->link_ops->getname(ep->link, ep->only, addr, len_p);
 }
 
 /* ---- what the link reports -------------------------------------------------- */
@@ -119,7 +121,7 @@ static int cm_connect(struct obj_ep *base, const void *addr, const void *param, 
 	if (!len)
 		return -FI_EINVAL;
 	set_peer_addr(ep->only, addr, len);
-	return ep->link_ops->connect(ep->link, ep->only, addr, len, param, paramlen);
+	return ep->link_ops->cm->connect(ep->link, ep->only, addr, len, param, paramlen);
 }
 
 static int cm_accept(struct obj_ep *base, void *req, const void *param, size_t paramlen)
@@ -128,7 +130,7 @@ static int cm_accept(struct obj_ep *base, void *req, const void *param, size_t p
 
 	if (base->info->dest_addr)
 		set_peer_addr(ep->only, base->info->dest_addr, base->info->dest_addrlen);
-	return ep->link_ops->accept(ep->link, ep->only, req, param, paramlen);
+	return ep->link_ops->cm->accept(ep->link, ep->only, req, param, paramlen);
 }
 
 static int cm_shutdown(struct obj_ep *base)
@@ -136,7 +138,7 @@ static int cm_shutdown(struct obj_ep *base)
 	struct eng_ep *ep = ep_of(base);
 
 	disconnected(ep, FI_ECANCELED);
-	return ep->link_ops->shutdown(ep->link, ep->only);
+	return ep->link_ops->cm->shutdown(ep->link, ep->only);
 }
 
 static int cm_take_pep(struct obj_ep *base, struct obj_pep *pep)

@@ -129,7 +129,7 @@ static int start_locked(struct eng_ep *ep)
 
 	if (ret)
 		return ret;
-	ret = ep->link_ops->open(ep, &ep->link);
+	ret = ep->link_ops->open(ep, NULL, &ep->link);
 	if (ret)
 		return ret;
 	adopt_links(ep);
@@ -413,10 +413,10 @@ int eng_ep_new(size_t fclass, struct fid_domain *domain, const struct fi_info *i
 
 static int check_type(struct eng_ep *ep, const struct eng_link_ops *link)
 {
-	if (ep->base.type == FI_EP_RDM || (ep->base.type == FI_EP_MSG && link->connect))
+	if (ep->base.type == FI_EP_RDM || (ep->base.type == FI_EP_MSG && link->cm))
 		return 0;
 	ENG_WARN(ep, "%s has no endpoints of this type; FI_EP_RDM%s\n", link->name,
-		 link->connect ? " and FI_EP_MSG are offered" : " is offered");
+		 link->cm ? " and FI_EP_MSG are offered" : " is offered");
 	return -FI_ENOSYS;
 }
 
@@ -429,7 +429,7 @@ int eng_ep_open(struct fid_domain *domain, struct fi_info *info,
 
 	if (ret)
 		return ret;
-	ep->base.cm.data_size = link->connect ? link->cm_data_size : 0;
+	ep->base.cm.data_size = link->cm ? link->cm->data_size : 0;
 	ret = check_type(ep, link);
 	if (!ret)
 		ret = eng_ep_own_rxc(ep, 1, ep->base.info->rx_attr->size);

@@ -25,14 +25,14 @@ void eng_on_connreq(struct eng_pep *pep, void *req, const void *src, size_t srcl
 		    const void *dest, size_t destlen, const void *param, size_t paramlen)
 {
 	if (obj_pep_request(&pep->base, req, src, srclen, dest, destlen, param, paramlen))
-		pep->link_ops->reject(pep->link, req, NULL, 0);
+		pep->link_ops->cm->reject(pep->link, req, NULL, 0);
 }
 
 static void pep_close(struct obj_pep *base)
 {
 	struct eng_pep *pep = pep_of(base);
 
-	pep->link_ops->pep_close(pep->link);
+	pep->link_ops->close(pep->link, 0);
 	pep->link = NULL;
 }
 
@@ -40,13 +40,13 @@ static int pep_getname(struct obj_pep *base, void *addr, size_t *len_p)
 {
 	struct eng_pep *pep = pep_of(base);
 
-	return pep->link ? pep->link_ops->getname(pep->link, addr, len_p) : -FI_EOPBADSTATE;
+	return pep->link ? pep->link_ops->getname(pep->link, NULL, addr, len_p) : -FI_EOPBADSTATE;
 }
 
 /* Caller holds the lock of the listeners' group. */
 static int open_link(struct eng_pep *pep)
 {
-	int ret = pep->link_ops->pep_open(pep, &pep->link);
+	int ret = pep->link_ops->open(NULL, pep, &pep->link);
 
 	if (ret)
 		return ret;
@@ -80,7 +80,7 @@ static int reopen(struct eng_pep *pep, const void *addr, size_t len)
 		fi_freeinfo(info);
 		return ret;
 	}
-	pep->link_ops->pep_close(link);
+	pep->link_ops->close(link, 0);
 	fi_freeinfo(old);
 	return 0;
 }
@@ -88,27 +88,25 @@ static int reopen(struct eng_pep *pep, const void *addr, size_t len)
 static int pep_setname(struct obj_pep *base, const void *addr, size_t len)
 {
 	struct eng_pep *pep = pep_of(base);
+	int ret = pep->link ? pep->link_ops->setname(pep->link, addr, len) : -FI_EOPBADSTATE;
 
-	if (!pep->link)
-		return -FI_EOPBADSTATE;
-	return pep->link_ops->setname ? pep->link_ops->setname(pep->link, addr, len) :
-					reopen(pep, addr, len);
+	return ret == -FI_ENOSYS ? reopen(pep, addr, len) : ret;
 }
 
 static int pep_listen(struct obj_pep *base, int backlog)
 {
-	return pep_of(base)->link_ops->listen(pep_of(base)->link, backlog);
+	return pep_of(base)->link_ops->cm->listen(pep_of(base)->link, backlog);
 }
 
 static int pep_reject(struct obj_pep *base, void *req, const void *data, size_t len)
 {
-	return pep_of(base)->link_ops->reject(pep_of(base)->link, req, data, len);
+	return pep_of(base)->link_ops->cm->reject(pep_of(base)->link, req, data, len);
 }
 
 /* Without the listener, which may be closed by now. */
 static void pep_drop(const void *transport, void *req)
 {
-	((const struct eng_link_ops *) transport)->req_drop(req);
+	((const struct eng_link_ops *) transport)->cm->reject(NULL, req, NULL, 0);
 }
 
 static const struct obj_pep_ops pep_ops = {
@@ -139,13 +137,13 @@ int eng_pep_open(struct fid_fabric *fabric, struct fi_info *info,
 	struct eng_pep *pep;
 	int ret;
 
-	if (!link->pep_open)
+	if (!link->cm)
 		return -FI_ENOSYS;
 	pep = calloc(1, sizeof(*pep));
 	if (!pep)
 		return -FI_ENOMEM;
 	pep->link_ops = link;
-	ret = obj_pep_init(&pep->base, fabric, info, &pep_ops, link, link->cm_data_size, context);
+	ret = obj_pep_init(&pep->base, fabric, info, &pep_ops, link, link->cm->data_size, context);
 	if (ret)
 		goto free_pep;
 	lock_get(&pep->base.prog->lock);

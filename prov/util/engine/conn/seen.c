@@ -41,7 +41,7 @@ static void own_name(struct eng_ep *ep, char text[INSPECT_TEXT])
 	struct eng_peer self = { .addr = addr };
 	size_t len = sizeof(addr);
 
-	if (!ep->link || !ep->link_ops->getname || ep->link_ops->getname(ep->link, addr, &len))
+	if (!ep->link || ep->link_ops->getname(ep->link, NULL, addr, &len))
 		return;
 	self.addr_len = (uint16_t) len;
 	copy_peer(&self, text);
@@ -150,7 +150,7 @@ static void look_path(struct eng_peer *peer, struct obj_look *look, struct inspe
 	char text[INSPECT_PATH] = "";
 	struct inspect_path *path;
 
-	if (!peer->ops || !peer->ops->look)
+	if (!peer->ops)
 		return;
 	peer->ops->look(peer, rec, look->want & INSPECT_PATHS ? text : NULL);
 	if (!*text)

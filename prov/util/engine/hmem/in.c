@@ -167,11 +167,11 @@ int eng_dev_pull(struct eng_recv *recv, struct eng_msg *msg)
 
 	if (!hold(recv, msg->env.len)) {
 		recv->sink.dev->err = -FI_ENOMEM;
-		msg->link->ops->drop(msg->link, msg->token);
+		msg->link->ops->held.drop(msg->link, msg->token);
 		return 1;
 	}
 	iov = (struct iovec) { recv->sink.dev->chunk->buf, recv->sink.dev->chunk->len };
-	return msg->link->ops->pull(msg->link, msg->token, &iov, 1, &recv->sink);
+	return msg->link->ops->held.pull(msg->link, msg->token, &iov, 1, &recv->sink);
 }
 
 enum eng_rx_verdict eng_dev_take(struct eng_recv *recv, struct eng_rx *rx)

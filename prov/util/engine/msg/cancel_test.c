@@ -168,7 +168,7 @@ static void a_sender_that_does_not_move_loses_the_receive_only(void **arg)
 {
 	void *cookie;
 
-	tap.ops.unplace = unplace;
+	tap.ops.held.unplace = unplace;
 	post(0, 0);
 	cookie = arriving(0);
 	assert_int_equal(cancel(0), -FI_ENOENT);

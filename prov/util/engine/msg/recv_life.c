@@ -283,7 +283,7 @@ bool eng_recv_skip(struct eng_recv *recv, int err)
 	struct eng_ep *ep = recv->ep;
 	struct eng_recv *buffer;
 
-	if (sink->dev || (sink->pieces && !(ops->unplace && ops->unplace(peer->link, peer, sink))))
+	if (sink->dev || (sink->pieces && !ops->held.unplace(peer->link, peer, sink)))
 		return false;
 	eng_recv_unwatch(recv);
 	eng_recv_set_state(recv, ENG_RECV_SKIP);

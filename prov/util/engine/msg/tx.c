@@ -407,7 +407,7 @@ static void on_sunk(struct eng_sink *sink, int status)
  */
 static bool make_room(struct eng_ep *ep)
 {
-	if (ep->hub->link && ep->link_ops->flush)
+	if (ep->hub->link)
 		ep->link_ops->flush(ep->hub->link);
 	obj_prog_poll_locked(ep->base.prog);
 	return ep->tx_out < ep->tx_max;

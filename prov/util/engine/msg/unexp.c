@@ -53,7 +53,7 @@ static enum eng_rx_verdict store(struct eng_peer *peer, struct eng_rxc *rxc,
 	msg->token = NULL;
 	if (payload) {
 		msg->link = peer->link;
-		msg->token = msg->link->ops->hold(msg->link, peer, rx);
+		msg->token = msg->link->ops->held.hold(msg->link, peer, rx);
 		if (!msg->token) {
 			pool_put(&grp->msgs, msg);
 			return ENG_RX_LATER;
@@ -145,7 +145,7 @@ int eng_unexp_take(struct eng_recv *recv, struct eng_msg *msg, struct eng_out *c
 	if (msg->token && __builtin_expect(recv->sink.dev != NULL, 0))
 		placed = eng_dev_pull(recv, msg);
 	else if (msg->token)
-		placed = msg->link->ops->pull(msg->link, msg->token, recv->iov, recv->iov_cnt,
+		placed = msg->link->ops->held.pull(msg->link, msg->token, recv->iov, recv->iov_cnt,
 					      &recv->sink);
 	eng_peer_ref(peer);
 	forget(msg);
@@ -183,7 +183,7 @@ int eng_unexp_discard(struct eng_msg *msg)
 	if (ctls[2])
 		eng_ctl_send(ctls[2], peer, WIRE_ACK, WIRE_F_DELIVERED, env->tx_id, 0, 0);
 	if (msg->token)
-		msg->link->ops->drop(msg->link, msg->token);
+		msg->link->ops->held.drop(msg->link, msg->token);
 	forget(msg);
 	return 0;
 }
@@ -230,7 +230,7 @@ void eng_unexp_peer_lost(struct eng_peer *peer)
 void eng_unexp_drop(struct eng_msg *msg)
 {
 	if (msg->token)
-		msg->link->ops->drop(msg->link, msg->token);
+		msg->link->ops->held.drop(msg->link, msg->token);
 	forget(msg);
 }
 

@@ -63,22 +63,22 @@ static struct eng_tx *new_tx(struct eng_ep *ep, struct eng_peer *peer, const str
 
 /* ---- native RMA of the link ----------------------------------------------------- */
 
-/* native - by ops->rma, if the link has it and no earlier operation must complete first.
+/* native - by rma() of the link, if it has that and no earlier operation must complete first.
  * Returns 1: done; 0: use packets; -FI_EAGAIN; -FI_EFAULT: it is to complete with that error;
  * -FI_EACCES: use packets, the peer will refuse them.
  */
-static int native(struct eng_ep *ep, struct eng_peer *peer, const struct rma *r, bool write,
+static int native(struct eng_ep *ep, struct eng_peer *peer, const struct rma *r, enum eng_rma what,
 		  bool *notify_p)
 {
-	const struct eng_link_ops *ops = peer->ops;
+	const struct eng_link_native *ops = peer->ops->native;
 	int ret;
 
 	*notify_p = false;
-	if (!ops->rma || r->desc || r->msg.rma_iov_count != 1 || !r->len || (peer->slow & ~ENG_PEER_XOFF) ||
+	if (!ops || r->desc || r->msg.rma_iov_count != 1 || !r->len || (peer->slow & ~ENG_PEER_XOFF) ||
 	    ((r->flags & FI_FENCE) && peer->tx_cnt) || (r->flags & ENG_OP_WORK) ||
 	    eng_ep_ctx(ep, r->msg.addr))
 		return 0;
-	ret = ops->rma(peer->chan, write, r->msg.msg_iov, r->msg.iov_count, r->msg.rma_iov, notify_p);
+	ret = ops->rma(peer->chan, what, r->msg.msg_iov, r->msg.iov_count, r->msg.rma_iov, notify_p);
 	if (__builtin_expect(ret == -FI_EAGAIN, 0))
 		obj_prog_poll_locked(ep->base.prog);
 	return ret;
@@ -135,7 +135,7 @@ static int read_one(struct eng_ep *ep, struct eng_peer *peer, const struct rma *
 	bool notify;
 	int ret;
 
-	ret = native(ep, peer, r, false, &notify);
+	ret = native(ep, peer, r, ENG_RMA_READ, &notify);
 	if (ret == -FI_EFAULT)
 		return failed_at_once(ep, r, FI_READ, OBJ_CNTR_READ);
 	if (ret && ret != -FI_EACCES)
@@ -324,18 +324,19 @@ static int write_once(struct eng_ep *ep, struct eng_peer *peer, const struct rma
 	return ret;
 }
 
-/* is_worth - is ops->rma better for a write than packets?  A short one completes earlier as a
- * packet, unless the target must acknowledge it or takes no packets.
+/* write_native - Returns as native().  A short write completes earlier as a packet, unless the target must
+ * acknowledge it or takes no packets.
  */
-static bool is_worth(const struct eng_ep *ep, const struct eng_peer *peer, const struct rma *r)
+static inline int write_native(struct eng_ep *ep, struct eng_peer *peer, const struct rma *r, bool *notify_p)
 {
-	const struct eng_link *link = peer->link;
+	enum eng_rma what = ENG_RMA_WRITE;
 
-	if (r->len >= link->attr.rma_min)
-		return true;
-	if (r->flags & FI_REMOTE_CQ_DATA)
-		return false;
-	return ack_wanted(ep, r) || (link->ops->rma_wanted && link->ops->rma_wanted((void *) peer->chan));
+	if (r->len < peer->link->attr.rma_min) {
+		if (r->flags & FI_REMOTE_CQ_DATA)
+			return 0;
+		what = ack_wanted(ep, r) ? ENG_RMA_WRITE : ENG_RMA_SHORT;
+	}
+	return native(ep, peer, r, what, notify_p);
 }
 
 /* refused_write - its completion waits for the peer's answer, so that it carries the error. */
@@ -365,7 +366,7 @@ static int send_or_refuse(struct eng_ep *ep, struct eng_peer *peer, const struct
 static int write_one(struct eng_ep *ep, struct eng_peer *peer, const struct rma *r)
 {
 	bool data = r->flags & FI_REMOTE_CQ_DATA, notify;
-	int ret = is_worth(ep, peer, r) ? native(ep, peer, r, true, &notify) : 0;
+	int ret = write_native(ep, peer, r, &notify);
 
 	if (__builtin_expect(r->desc != NULL, 0) && r->msg.rma_iov_count == 1 &&
 	    !(r->flags & FI_INJECT) && eng_dev_announces(peer, r->len))

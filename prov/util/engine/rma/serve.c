@@ -157,8 +157,8 @@ static void grant(struct eng_peer *peer, const struct wire_msg *msg)
 {
 	const struct eng_link_ops *ops = peer->ops;
 
-	if (ops->grant && msg->rma_cnt == 1 && msg->len)
-		ops->grant(peer->link, peer, msg->rma[0].key);
+	if (ops->native && msg->rma_cnt == 1 && msg->len)
+		ops->native->grant(peer->link, peer, msg->rma[0].key);
 }
 
 /* count_remote - one operation moves a counter once, even if it is bound for both. */

@@ -98,11 +98,6 @@ int sim_cm_reject(struct eng_link *link, void *req, const void *param, size_t pa
 	return 0;
 }
 
-void sim_cm_req_drop(void *req)
-{
-	answer_no(req, NULL, 0);
-}
-
 int sim_cm_shutdown(struct eng_link *link, struct eng_peer *peer)
 {
 	struct chan *chan = sim_chan_of(peer);
@@ -113,7 +108,7 @@ int sim_cm_shutdown(struct eng_link *link, struct eng_peer *peer)
 	return 0;
 }
 
-int sim_cm_getpeer(struct eng_link *link, struct eng_peer *peer, void *addr, size_t *len)
+int sim_cm_getpeer(struct eng_peer *peer, void *addr, size_t *len)
 {
 	struct chan *chan = sim_chan_of(peer);
 	size_t room = *len;

@@ -135,8 +135,7 @@ int sim_cm_connect(struct eng_link *link, struct eng_peer *peer, const void *add
 int sim_cm_accept(struct eng_link *link, struct eng_peer *peer, void *req,
 		  const void *param, size_t paramlen);
 int sim_cm_reject(struct eng_link *link, void *req, const void *param, size_t paramlen);
-void sim_cm_req_drop(void *req);
 int sim_cm_shutdown(struct eng_link *link, struct eng_peer *peer);
-int sim_cm_getpeer(struct eng_link *link, struct eng_peer *peer, void *addr, size_t *len);
+int sim_cm_getpeer(struct eng_peer *peer, void *addr, size_t *len);
 
 #endif

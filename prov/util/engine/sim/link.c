@@ -454,31 +454,50 @@ static int open_any(struct obj_prog *prog, const struct fi_info *info, bool bind
 	return 0;
 }
 
-static int sim_open(struct eng_ep *ep, struct eng_link **link_p)
+static int sim_open(struct eng_ep *ep, struct eng_pep *pep, struct eng_link **link_p)
 {
-	struct obj_ep *base = eng_ep_base(ep);
-
-	return open_any(base->prog, base->info, base->type == FI_EP_RDM, link_p);
+	if (pep)
+		return open_any(eng_pep_base(pep)->prog, eng_pep_base(pep)->info, true, link_p);
+	return open_any(eng_ep_base(ep)->prog, eng_ep_base(ep)->info, eng_ep_base(ep)->type == FI_EP_RDM, link_p);
 }
 
-static int sim_pep_open(struct eng_pep *pep, struct eng_link **link_p)
-{
-	return open_any(eng_pep_base(pep)->prog, eng_pep_base(pep)->info, true, link_p);
-}
-
-static void sim_pep_close(struct eng_link *link)
-{
-	sim_close(link, 0);
-}
-
-static int sim_getname(struct eng_link *link, void *addr, size_t *len)
+static int sim_getname(struct eng_link *link, struct eng_peer *peer, void *addr, size_t *len)
 {
 	size_t room = *len;
 
+	if (peer)
+		return sim_cm_getpeer(peer, addr, len);
 	*len = sizeof(struct sockaddr_in);
 	sim_copy(addr, &sim_link_of(link)->addr, room < *len ? room : *len);
 	return room < *len ? -FI_ETOOSMALL : 0;
 }
+
+static int sim_setname(struct eng_link *link, const void *addr, size_t len)
+{
+	return -FI_ENOSYS;
+}
+
+static void sim_look(struct eng_peer *peer, struct inspect_peer *rec, char *path)
+{
+}
+
+static void sim_flush(struct eng_link *link)
+{
+}
+
+static bool sim_unplace(struct eng_link *link, struct eng_peer *peer, void *cookie)
+{
+	return false;
+}
+
+static const struct eng_link_cm cm_ops = {
+	.data_size = 200,
+	.listen = sim_cm_listen,
+	.connect = sim_cm_connect,
+	.accept = sim_cm_accept,
+	.reject = sim_cm_reject,
+	.shutdown = sim_cm_shutdown,
+};
 
 static const struct eng_link_ops link_ops = {
 	.size = sizeof(link_ops),
@@ -487,24 +506,16 @@ static const struct eng_link_ops link_ops = {
 	.open = sim_open,
 	.close = sim_close,
 	.getname = sim_getname,
+	.setname = sim_setname,
+	.look = sim_look,
+	.flush = sim_flush,
 	.peer_get = sim_peer_get,
 	.peer_put = sim_peer_put,
 	.slot = sim_slot,
 	.post = sim_post,
 	.send = sim_send,
-	.hold = sim_hold,
-	.pull = sim_pull,
-	.drop = sim_drop,
-	.pep_open = sim_pep_open,
-	.pep_close = sim_pep_close,
-	.listen = sim_cm_listen,
-	.connect = sim_cm_connect,
-	.accept = sim_cm_accept,
-	.reject = sim_cm_reject,
-	.req_drop = sim_cm_req_drop,
-	.shutdown = sim_cm_shutdown,
-	.getpeer = sim_cm_getpeer,
-	.cm_data_size = 200,
+	.held = { .hold = sim_hold, .pull = sim_pull, .drop = sim_drop, .unplace = sim_unplace },
+	.cm = &cm_ops,
 };
 
 const struct eng_link_ops *const sim_transport = &link_ops;

@@ -147,9 +147,9 @@ static inline int tap_open(void **arg)
 	tap.ops.post = NULL;
 	tap.ops.peer_get = tap_peer_get;
 	tap.ops.peer_put = tap_peer_put;
-	tap.ops.hold = tap_hold;
-	tap.ops.pull = tap_pull;
-	tap.ops.drop = tap_drop;
+	tap.ops.held.hold = tap_hold;
+	tap.ops.held.pull = tap_pull;
+	tap.ops.held.drop = tap_drop;
 	tap.link->ops = &tap.ops;
 	tap.link->attr.once_max = 0;
 	tap.answer = tap.pulled = 1;
