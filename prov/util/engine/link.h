@@ -127,7 +127,7 @@ struct eng_link_attr {
 };
 
 /* Ops of a link are in four tables.  One that a link does not have is NULL as a whole; no op of a table
- * that it has is NULL.  @chan is link memory of ops->chan_size bytes behind each peer
+ * that it has is NULL, but for slot and post.  @chan is link memory of ops->chan_size bytes behind each peer
  * (eng_peer_chan(peer)), zeroed before the first op on it.
  */
 
@@ -296,12 +296,13 @@ struct eng_link_ops {
 	 */
 	_Alignas(LINE_SIZE) int (*send)(void *chan, struct eng_pkt *pkt);
 
-	/* slot, post - send one short packet at once, or not at all.  May be NULL, both.
-	 * For the commonest packets, which then need no struct eng_pkt.
-	 * @chan: eng_peer_chan(peer)
-	 * slot() hands out the memory that the peer will read, for @len bytes of header and
-	 * payload together, or NULL: nothing has changed, use send().  Unless
-	 * post() follows at once, nothing is sent.  post() returns 1, or < 0 as send() does.
+	/* slot, post - send one short packet at once, or not at all, without a struct eng_pkt.
+	 * NULL, both: the link needs one.
+	 * slot() hands out the memory that the peer reads, or that a system call will send, for @len
+	 * bytes of header and payload together; NULL: nothing has changed, use send().  Unless post()
+	 * follows at once, nothing is sent.  post() returns 1, or < 0 as send() does.
+	 * There are two since the engine then writes the header once, from registers, where it is read; a
+	 * single function would be given it in memory, or as words that each link sorts by their number.
 	 */
 	void *(*slot)(void *chan, size_t len);
 	int (*post)(void *chan, size_t hdr_len, size_t len);
