@@ -4,7 +4,6 @@
 #include "ring.h"
 
 #include "base/clock.h"
-#include "base/copy.h"
 
 #define MASK ((uint64_t) SHM_DATA_SIZE - 1)
 
@@ -38,17 +37,15 @@ static uint64_t to_skip(const struct shm_out *out, size_t len)
 	return out->bytes == out->seen_bytes && (is_new(out, len) || at >= SHM_DATA_NEAR) ? skip : 0;
 }
 
-/* look_due - are the receiver's counters needed, to choose the place and the way of a copy? */
+/* look_due - are the receiver's counters needed, to choose the place of a copy? */
 static inline bool look_due(const struct shm_out *out, size_t len)
 {
 	uint64_t backlog = out->bytes - out->seen_bytes;
 
 	if (backlog && is_new(out, len))
 		return true;
-	if (out->bytes - out->looked_bytes < SHM_LOOK_BYTES)
-		return false;
-	return (backlog >= SHM_STREAM_BACKLOG && len >= SHM_STREAM_FAR_MIN) ||
-	       (backlog && (out->bytes & MASK) >= SHM_DATA_NEAR);
+	return backlog && out->bytes - out->looked_bytes >= SHM_LOOK_BYTES &&
+	       (out->bytes & MASK) >= SHM_DATA_NEAR;
 }
 
 /* Times the look now and then, as fetching a line from the receiver. */
@@ -76,7 +73,6 @@ void *shm_out_data(struct shm_out *out, size_t len, unsigned *kind_p)
 		out->looked_bytes = out->bytes;
 		shm_out_learn(out);
 	}
-	out->stream = shm_copy_streams(&out->copy, len, out->bytes - out->seen_bytes);
 	len = shm_lines(len);
 	skip = to_skip(out, len);
 	if (!fits(out, skip, len)) {
@@ -91,16 +87,6 @@ void *shm_out_data(struct shm_out *out, size_t len, unsigned *kind_p)
 	if (at + len > out->touched)
 		out->touched = (uint32_t) (at + len);
 	return out->seg->data + at;
-}
-
-void shm_out_copy(struct shm_out *out, void *to, const void *from, size_t len)
-{
-	if (out->stream)
-		copy_stream(to, from, len);
-	else
-		copy_ahead(to, from, len);
-	if (out->copy.tries && trial_marks(&out->copy.bypass, SHM_COPY_RUN))
-		trial_mark(&out->copy.bypass, SHM_COPY_RUN, clock_cycles());
 }
 
 /* data_len - bytes of an item in the data ring; SIZE_MAX: impossible. */

@@ -30,32 +30,19 @@
 #define SHM_DATA_NEAR (16u << 10)
 #define SHM_LOOK_BYTES 4096	/* between two looks at the receiver's counters */
 
-/* ---- how payload is copied into the data ring -------------------------------------------- */
+/* ---- where the receiver runs --------------------------------------------------------------- */
 
 /*
- * A plain copy asks for each line of the receiver's cache first (copy_ahead()), and leaves it in the
- * sender's.  That is the shortest way for a single packet between processors that share a cache.  A copy
- * that bypasses the caches (copy_stream()) fetches nothing.  On some machines it is several times faster
- * where the processors share no cache, and where they share only the last one when the receiver is
- * behind, since the lines have left its first cache by then; on others it is slower even then.  So in
- * these cases it is learnt by trials.  Short payload is always copied plainly.
- *
  * Which processors the two run on changes at any time, so that it is measured all the time, by how
  * long it takes to read a counter that the receiver has changed.
  */
-#define SHM_STREAM_MIN 2048		/* bytes, for a receiver that is behind */
-#define SHM_STREAM_BACKLOG (8u << 10)	/* by so many bytes */
-#define SHM_STREAM_FAR_MIN 1024		/* bytes, for one that shares no cache */
-#define SHM_FAR_NS 70			/* to fetch a line from such a receiver, more than this */
-#define SHM_CORE_NS 45			/* from one on the same core, less than this */
+#define SHM_CORE_NS 45			/* to fetch a line from one on the same core, less than this */
+#define SHM_FETCH_NS_MAX 280		/* a measurement counts as no more than this */
 #define SHM_FETCH_EVERY 16		/* looks at its counters between two measurements */
-#define SHM_COPY_RUN 128		/* copies of a run */
 
 struct shm_copy {
 	unsigned looks;
 	unsigned fetch_ns;	/* to fetch a line from the receiver, an average */
-	struct trial bypass;	/* where bypassing the caches may be better: is it? */
-	bool tries;		/* the next copy is one of these */
 };
 
 /* shm_average - of @was and a further measurement @now: more than usual if the thread was
@@ -72,20 +59,10 @@ static inline bool shm_copy_one_core(const struct shm_copy *copy)
 	return copy->fetch_ns - 1 < SHM_CORE_NS - 1;
 }
 
-/* shm_copy_streams - is a payload of @len bytes to bypass the caches, with @backlog? */
-static inline bool shm_copy_streams(struct shm_copy *copy, size_t len, uint64_t backlog)
-{
-	copy->tries = copy->fetch_ns > SHM_FAR_NS ? len >= SHM_STREAM_FAR_MIN :
-		      len >= SHM_STREAM_MIN && backlog >= SHM_STREAM_BACKLOG;
-	return copy->tries && trial_way(&copy->bypass);
-}
-
 /* shm_copy_learn - fetching a line took @ns: more also if the receiver was writing it just then. */
 static inline void shm_copy_learn(struct shm_copy *copy, uint64_t ns)
 {
-	unsigned most = 4 * SHM_FAR_NS;
-
-	copy->fetch_ns = shm_average(copy->fetch_ns, ns < most ? (unsigned) ns : most);
+	copy->fetch_ns = shm_average(copy->fetch_ns, ns < SHM_FETCH_NS_MAX ? (unsigned) ns : SHM_FETCH_NS_MAX);
 }
 
 /* Long payload goes through the data ring, where both sides copy at once, or the receiver reads it from
@@ -127,7 +104,6 @@ struct shm_out {
 	bool fence;		/* make a full barrier before each read of asleep */
 	bool bad;		/* the receiver's counters are impossible */
 	bool draining;		/* native writes wait until it has taken all packets */
-	bool stream;		/* what shm_out_data() gave last is to be filled past the caches */
 	uint64_t clear;		/* if equal to pos: a native write may overtake all in flight */
 	/* up to here lies what short packets need */
 	uint64_t looked_bytes;	/* bytes, when seen_bytes was last read for another packet */
@@ -192,9 +168,6 @@ static inline bool shm_out_pulls(const struct shm_out *out, size_t len)
 {
 	return len >= SHM_PULL_CORE || !shm_copy_one_core(&out->copy);
 }
-
-/* shm_out_copy - fill what shm_out_data() gave, or a part of it, with @len bytes. */
-void shm_out_copy(struct shm_out *out, void *to, const void *from, size_t len);
 
 /* shm_out_publish - the slot and its data are complete: let the receiver see them. */
 static inline void shm_out_publish(struct shm_out *out, unsigned kind, size_t hdr_len, size_t len)

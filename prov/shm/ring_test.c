@@ -103,7 +103,7 @@ static bool put_one(struct both *b, uint64_t no)
 	if (kind == SHM_SHORT)
 		memcpy(payload, bytes, len);
 	else
-		shm_out_copy(&b->out, payload, bytes, len);
+		memcpy(payload, bytes, len);
 	shm_out_publish(&b->out, kind, hdr_of(no), len);
 	return true;
 }
@@ -180,10 +180,10 @@ static void two_threads_agree(void **state)
 	pthread_join(thread, NULL);
 }
 
-/* farthest - of 10000 packets to a receiver from which a line takes @fetch_ns, and which is always
- * @behind packets behind: the last place in the data ring.
+/* farthest - of 10000 packets to a receiver which is always @behind packets behind: the last place in the
+ * data ring.
  */
-static size_t farthest(struct both *b, unsigned fetch_ns, size_t behind)
+static size_t farthest(struct both *b, size_t behind)
 {
 	size_t far = 0, i;
 	struct shm_item item;
@@ -192,7 +192,6 @@ static size_t farthest(struct both *b, unsigned fetch_ns, size_t behind)
 	for (i = 0; i < 10000; i++) {
 		unsigned kind = SHM_DATA;
 
-		b->out.copy.fetch_ns = fetch_ns;
 		to = shm_out_data(&b->out, 512, &kind);
 		assert_non_null(to);
 		if ((size_t) (to - b->seg->data) > far)
@@ -212,14 +211,12 @@ static size_t farthest(struct both *b, unsigned fetch_ns, size_t behind)
 /* A stream goes through the whole ring, single packets stay at its beginning. */
 static void a_stream_uses_the_whole_ring(void **state)
 {
-	assert_true(farthest(*state, SHM_FAR_NS, 4) > SHM_DATA_SIZE / 2);
-	assert_true(farthest(*state, SHM_CORE_NS - 1, 4) > SHM_DATA_SIZE / 2);
+	assert_true(farthest(*state, 4) > SHM_DATA_SIZE / 2);
 }
 
 static void single_packets_reuse_the_beginning(void **state)
 {
-	assert_int_equal(farthest(*state, SHM_FAR_NS, 0), 0);
-	assert_int_equal(farthest(*state, SHM_CORE_NS - 1, 0), 0);
+	assert_int_equal(farthest(*state, 0), 0);
 }
 
 /* What was used once is used again, up to SHM_DATA_NEAR: pages that are there, but not in the caches, cost less
@@ -230,12 +227,12 @@ static void single_packets_after_a_burst_use_what_it_has_used(void **state)
 	struct both *b = *state;
 	struct shm_item item;
 
-	assert_true(farthest(b, SHM_FAR_NS, 20) > SHM_DATA_SIZE / 2);
+	assert_true(farthest(b, 20) > SHM_DATA_SIZE / 2);
 	while (shm_in_peek(&b->in, &item) == 1)
 		shm_in_take(&b->in, &item);
 	shm_in_release(&b->in);
-	farthest(b, SHM_FAR_NS, 0);
-	assert_in_range(farthest(b, SHM_FAR_NS, 0), SHM_DATA_NEAR - 512, SHM_DATA_NEAR + SHM_LOOK_BYTES);
+	farthest(b, 0);
+	assert_in_range(farthest(b, 0), SHM_DATA_NEAR - 512, SHM_DATA_NEAR + SHM_LOOK_BYTES);
 }
 
 static void one_core_is_known_after_a_measurement(void **state)
@@ -267,68 +264,14 @@ static void lengths_are_of_one_class_from_one_power_of_two_to_the_next(void **st
 	assert_int_equal(shm_way_class(SHM_PULL_MIN - 1), SHM_WAY_CLASSES - 1);
 }
 
-/* ---- how payload is copied: rules alone, with made-up times --------------------------------- */
+/* ---- where the receiver runs: the measurement alone ------------------------------------------- */
 
-static void lone_packets_between_near_processors_are_copied_plainly(void **state)
-{
-	struct shm_copy copy = { 0 };
-	unsigned i;
-
-	for (i = 0; i < 1000; i++) {
-		shm_copy_learn(&copy, i % 10 ? 30 : 900);	/* now and then it is interrupted */
-		assert_false(shm_copy_streams(&copy, SHM_PIECE_MAX, 0));
-		assert_false(shm_copy_streams(&copy, SHM_PIECE_MAX, SHM_STREAM_BACKLOG - 1));
-		assert_false(shm_copy_streams(&copy, SHM_STREAM_MIN - 1, SHM_STREAM_BACKLOG));
-		assert_false(copy.tries);
-	}
-}
-
-/* backlogged - of 20 runs of copies for a receiver that is behind, how many bypass the caches?  @plain,
- * @stream: what one takes.
- */
-static unsigned backlogged(struct shm_copy *copy, unsigned plain, unsigned stream)
-{
-	static uint64_t now;
-	unsigned i, cnt = 0;
-	bool way;
-
-	for (i = 0; i < 20 * SHM_COPY_RUN; i++) {
-		way = shm_copy_streams(copy, SHM_STREAM_MIN, SHM_STREAM_BACKLOG);
-		assert_true(copy->tries);
-		cnt += way;
-		now += way ? stream : plain;
-		if (trial_marks(&copy->bypass, SHM_COPY_RUN))
-			trial_mark(&copy->bypass, SHM_COPY_RUN, now);
-	}
-	return cnt / SHM_COPY_RUN;
-}
-
-static void a_receiver_that_is_behind_gets_the_faster_copy(void **state)
+static void a_measurement_has_a_bound(void **state)
 {
 	struct shm_copy copy = { 0 };
 
-	assert_in_range(backlogged(&copy, 50, 150), 1, 5);
-	backlogged(&copy, 300, 100);	/* it changes */
-	assert_in_range(backlogged(&copy, 300, 100), 15, 19);
-}
-
-static void a_far_processor_is_noticed_and_a_near_one_again(void **state)
-{
-	struct shm_copy copy = { 0 };
-	unsigned i;
-
-	for (i = 0; i < 20; i++)
-		shm_copy_learn(&copy, 2 * SHM_FAR_NS);
-	shm_copy_streams(&copy, SHM_STREAM_FAR_MIN, 0);
-	assert_true(copy.tries);
-	shm_copy_streams(&copy, SHM_STREAM_FAR_MIN - 1, SHM_STREAM_BACKLOG);
-	assert_false(copy.tries);
-	for (i = 0; i < 5; i++)
-		shm_copy_learn(&copy, SHM_FAR_NS / 2);
-	shm_copy_streams(&copy, SHM_STREAM_FAR_MIN, 0);
-	assert_false(copy.tries);
-	shm_copy_learn(&copy, UINT64_MAX);	/* a time without bound */
-	assert_true(copy.fetch_ns <= 4 * SHM_FAR_NS);
+	shm_copy_learn(&copy, UINT64_MAX);
+	assert_true(copy.fetch_ns <= SHM_FETCH_NS_MAX);
 }
 
 /* ---- receivers that take packets late: rules alone, with made-up times -------------------------- */
@@ -478,9 +421,7 @@ int main(void)
 		cmocka_unit_test(one_core_is_known_after_a_measurement),
 		cmocka_unit_test(long_payload_stays_out_of_the_ring_unless_one_core_copies_it),
 		cmocka_unit_test(lengths_are_of_one_class_from_one_power_of_two_to_the_next),
-		cmocka_unit_test(lone_packets_between_near_processors_are_copied_plainly),
-		cmocka_unit_test(a_receiver_that_is_behind_gets_the_faster_copy),
-		cmocka_unit_test(a_far_processor_is_noticed_and_a_near_one_again),
+		cmocka_unit_test(a_measurement_has_a_bound),
 		cmocka_unit_test(a_receiver_is_slow_when_packets_waited_long),
 		cmocka_unit_test(a_receiver_stays_slow_for_longer_each_time_up_to_a_limit),
 		cmocka_unit_test_setup_teardown(lap_numbers_wrap, make, unmake),

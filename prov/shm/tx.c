@@ -9,6 +9,7 @@
 #include <rdma/fi_errno.h>
 
 #include "base/clock.h"
+#include "base/copy.h"
 #include "base/iov.h"
 #include "link.h"
 
@@ -96,11 +97,10 @@ static inline int put_short(struct shm_conn *conn, struct eng_pkt *pkt)
 }
 
 /* put_payload - bytes @off .. @off + @len of the payload go to the data ring. */
-static void put_payload(struct shm_conn *conn, const struct eng_pkt *pkt, size_t off, uint8_t *to,
-			size_t len)
+static void put_payload(const struct eng_pkt *pkt, size_t off, uint8_t *to, size_t len)
 {
 	if (__builtin_expect(pkt->iov_cnt == 1, 1))
-		shm_out_copy(&conn->out, to, (const char *) pkt->iov[0].iov_base + off, len);
+		copy_ahead(to, (const char *) pkt->iov[0].iov_base + off, len);
 	else if (len)
 		iov_gather(pkt->iov, pkt->iov_cnt, off, to, len);
 }
@@ -126,7 +126,7 @@ static int put_data(struct shm_conn *conn, struct eng_pkt *pkt)
 	if (!data)
 		return -FI_EAGAIN;
 	data = put_hdr(conn, pkt, SHM_DATA, data);
-	put_payload(conn, pkt, 0, data, pkt->len);
+	put_payload(pkt, 0, data, pkt->len);
 	publish(conn, kind, pkt->hdr_len, pkt->len);
 	sent(conn, pkt->len, false);
 	return 1;
@@ -149,7 +149,7 @@ static bool put_piece(struct shm_conn *conn, struct eng_pkt *pkt, size_t len)
 		memcpy(shm_out_slot(out)->body, &total, sizeof(total));
 		data = put_hdr(conn, pkt, what, data);
 	}
-	put_payload(conn, pkt, pkt->sent, data, len);
+	put_payload(pkt, pkt->sent, data, len);
 	publish(conn, kind, hdr_len, len);
 	pkt->sent += len;
 	return true;

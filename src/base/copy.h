@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * copy.h - copies that are a few bytes long in the common case, and copies that bypass the caches.
+ * copy.h - copies that are a few bytes long in the common case, and copies to another processor's cache.
  */
 #ifndef BASE_COPY_H
 #define BASE_COPY_H
@@ -27,15 +27,6 @@ static inline void copy_short(void *to, const void *from, size_t len)
 	memcpy(to, &first, 8);
 	memcpy((char *) to + len - 8, &last, 8);
 }
-
-/* copy_stream - memcpy() with stores that bypass the caches where the processor has them.
- *
- * @to: a multiple of 16, else it is memcpy()
- *
- * A line that another processor has in its cache is then written without being fetched first.
- * All stores are visible before any store that follows.
- */
-void copy_stream(void *to, const void *from, size_t len);
 
 /* copy_ahead - memcpy() to lines that may be in another processor's cache: asks for many of them at once,
  * where a plain copy waits for a few at a time.
