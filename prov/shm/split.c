@@ -14,31 +14,16 @@
 /* A piece takes some 0.02 ms; a side that needs so long was not running. */
 #define LATE_NS (CLOCK_NS_PER_MS / 5)
 
-#define MISSES_FREE 4		/* in a row, before fewer messages are split */
-#define SKIP_SHIFT_MAX 6
-#define SKIP_LATE 1024
+#define ALONE_AFTER_LATE 1024	/* copies that are made alone after a late piece */
 
 /* ---- the owner --------------------------------------------------------------------------- */
-
-/* learn - adapt how often copies are split to the result of the last one. */
-static void learn(struct shm_split_own *own, bool late)
-{
-	if (late) {
-		own->skip = SKIP_LATE;
-	} else if (own->back) {
-		own->misses = 0;
-	} else if (++own->misses > MISSES_FREE) {
-		own->skip = 1u << (own->misses - MISSES_FREE < SKIP_SHIFT_MAX ?
-				   own->misses - MISSES_FREE : SKIP_SHIFT_MAX);
-	}
-}
 
 /* is_due - is the next copy to be split? */
 static bool is_due(struct shm_split_own *own)
 {
-	if (!own->skip)
+	if (!own->alone)
 		return true;
-	own->skip--;
+	own->alone--;
 	return false;
 }
 
@@ -139,7 +124,7 @@ static int copy_back(struct shm_conn *conn, struct shm_split *split, struct shm_
 	if (done > back)
 		done = back;
 	end = (cnt - done) * piece;
-	own->back = 0;	/* counts as a miss */
+	own->back = 0;
 	return copy(conn, what, (cnt - back) * piece, end < own->len ? end : own->len);
 }
 
@@ -153,7 +138,7 @@ static void await_end(struct shm_conn *conn, struct shm_split *split, struct shm
 	while (!state(split, own) && !shm_conn_ended(conn) && shm_conn_wait(conn, &until))
 		;
 	own->open = !state(split, own) && !shm_conn_ended(conn);
-	learn(own, true);
+	own->alone = ALONE_AFTER_LATE;
 }
 
 /* ---- the owner of a message: the receiver ------------------------------------------------- */
@@ -165,7 +150,7 @@ bool shm_split_wanted(struct shm_conn *conn, size_t len, size_t cnt)
 	if (len < shm_conf.share_size || cnt != 1 || own->open || conn->src.fd < 0 ||
 	    !atomic_load_explicit(&conn->in.seg->tx.can_write, memory_order_relaxed))
 		return false;
-	return is_due(own);
+	return !shm_poller_crowded(conn->poller) && is_due(own);
 }
 
 /* read_part - bytes @off .. @end of the message. */
@@ -182,7 +167,8 @@ static int read_part(struct shm_conn *conn, const void *what, size_t off, size_t
 static int close_split(struct shm_conn *conn, bool late, int ret)
 {
 	conn->split.own.open = conn->split_waits = false;
-	learn(&conn->split.own, late);
+	if (late)
+		conn->split.own.alone = ALONE_AFTER_LATE;
 	return ret;
 }
 
@@ -327,7 +313,8 @@ int shm_split_access(struct shm_conn *conn, bool write, void *mine, uint64_t the
 	own->open = !done;
 	if (!done)
 		shm_tenant_late(conn);
-	learn(own, done <= 0);
+	if (done <= 0)
+		own->alone = ALONE_AFTER_LATE;
 	if (done && ret == -FI_EFAULT)
 		return ret;
 	return done && !ret;

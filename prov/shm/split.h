@@ -24,8 +24,8 @@
  * initiator waits about as long as its own pieces took, then repeats the whole access by packets, which
  * the target takes after its piece.
  *
- * Processes on one processor gain nothing, and one that is preempted makes the other wait:
- * after copies without gain, or with a late piece, fewer are split.
+ * Processes that take turns gain nothing, and one that is preempted makes the other wait: nothing is split
+ * where the poller is crowded (poll.h), nor in the next 1024 copies after a late piece.
  *
  * Threading: each side under the lock of its progress group.
  */
@@ -91,15 +91,14 @@ static inline size_t shm_split_back(uint64_t word)
 	return (uint16_t) word;
 }
 
-/* The owner's state: of the copy in progress, and what earlier ones taught. */
+/* The owner's state of the copy in progress. */
 struct shm_split_own {
 	bool open;		/* the other side may take pieces, or has some */
 	uint32_t turn;		/* number of this copy */
 	uintptr_t at;		/* where its buffer is, in this process */
 	size_t len;
 	size_t back;		/* pieces that the other side has taken, once all are */
-	unsigned misses;	/* copies in a row in which it took no piece */
-	unsigned skip;		/* copies to make alone before one is split again */
+	unsigned alone;		/* copies to make alone, since a piece was late, before one is split again */
 };
 
 /* shm_split_is_busy - has the other side pieces that it has not copied?  Once all are taken. */
