@@ -11,18 +11,18 @@
 #include "engine/api.h"
 #include "hmem/mem.h"
 #include "info/params.h"
+#include "ring.h"
 #include "split.h"
 
-#define CONN_TIMEOUT_MS 15000
-
 struct shm_conf shm_conf = {
+	.pull_size = SHM_PULL_MIN,
 	.share_size = SHM_SPLIT_MIN,
 	.gdr_size = SIZE_MAX,
 	.tx_size = 1024,
 	.rx_size = 1024,
 	.chan = {
 		.retry_ms = 1000,
-		.conn_timeout_ms = CONN_TIMEOUT_MS,
+		.conn_timeout_ms = 15000,
 		.backoff_ns = 2 * CLOCK_NS_PER_MS,
 		.yield_ns = CLOCK_NS_PER_S / 5,
 	},
@@ -38,10 +38,6 @@ static const struct info_param params[] = {
 	  "transmit queue entries of an endpoint that asks for no number (default: 1024)" },
 	{ "RX_SIZE", FI_PARAM_SIZE_T, FIELD(rx_size), 1, 1 << 20, NULL,
 	  "receive queue entries of an endpoint that asks for no number (default: 1024)" },
-	{ "PULL_SIZE", FI_PARAM_SIZE_T, FIELD(pull_size), ENG_INJECT_MAX + 1, SHM_PAYLOAD_MAX, NULL,
-	  "payload of this many bytes and more is read straight from the sender's memory, "
-	  "where the kernel admits it (default: 131072, or 4194305 between threads of one "
-	  "core; from 8192 on it is learnt)" },
 	{ "SHARE_SIZE", FI_PARAM_SIZE_T, FIELD(share_size), SHM_SPLIT_PAGES, INFO_PARAM_MAX, NULL,
 	  "payload of this many bytes and more is copied by both processes, where each "
 	  "can write the other's memory (default: 32768)" },

@@ -18,8 +18,7 @@ struct shm_conf {
 	struct fi_provider *prov;	/* whose parameters these are; NULL: not read yet */
 	int disable_cma;		/* never read a peer's memory */
 	const char *dir;		/* where the sockets are; NULL: names without files */
-	size_t pull_size;		/* payload from here on is read from the sender's memory; 0: as
-					 * ring.h says */
+	size_t pull_size;		/* payload from here on is read from the sender's memory */
 	size_t share_size;		/* payload from here on is copied by both sides */
 	size_t gdr_size;		/* longest copy by a mapping of device memory; SIZE_MAX: not set */
 	size_t tx_size;			/* default queue sizes */

@@ -16,7 +16,6 @@
 
 #include <sys/types.h>
 
-#include "base/trial.h"
 #include "channel/hold.h"
 #include "poll.h"
 #include "ring.h"
@@ -67,7 +66,6 @@ struct shm_tx {
 	uint64_t free;			/* bit i: pulls[i] may be used */
 	struct eng_pkt *pulls[SHM_PULLS];
 	uint32_t turns[SHM_PULLS];	/* uses of the place: each makes another id */
-	struct trial ways[SHM_WAY_CLASSES];	/* is that better than the ring, by shm_way_class() */
 };
 
 /* What a poll reads of each connection is one line, what a message adds is the next ones. */
@@ -235,7 +233,7 @@ enum eng_fast shm_rx_one(struct shm_conn *conn);
 int shm_rx_poll(struct shm_conn *conn, unsigned budget, bool unexpected);
 
 /* shm_rx_take_early - unexpected payload that has stayed in the memory of its sender for @polls polls, and is
- * shorter than SHM_PULL_MIN, moves here.  From poll() and before the poller sleeps only.
+ * shorter than SHM_EARLY_MAX, moves here.  From poll() and before the poller sleeps only.
  */
 void shm_rx_take_early(struct shm_poller *poller, unsigned polls);
 

@@ -41,12 +41,6 @@ static void prepare(void)
 	pthread_once(&once, join_once);
 }
 
-/* rma_min - writes shorter than this are cheaper as packets. */
-static size_t rma_min(void)
-{
-	return shm_conf.pull_size && shm_conf.pull_size < RMA_MIN ? shm_conf.pull_size : RMA_MIN;
-}
-
 /* check_limit - connections of an endpoint that is opened under a smaller limit on the size of files would
  * fail, one by one.
  */
@@ -85,7 +79,7 @@ int shm_link_make(struct eng_ep *ep, const struct chan_ops *ops, const struct sh
 		.seg_size = SEG_SIZE,
 		.addr_len = naming->addr_len,
 		.once_max = SHM_PIECE_MAX,
-		.rma_min = rma_min(),
+		.rma_min = RMA_MIN,
 		.same_host = true,
 	};
 	ret = check_limit(&link->base);

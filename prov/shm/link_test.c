@@ -22,7 +22,7 @@
 #include "shm/test/fake.h"
 #include "seg.h"
 
-#define PULL_SIZE (32u << 10)	/* FI_SHM_PULL_SIZE of most tests, so that both ways are taken */
+#define PULL_SIZE (32u << 10)	/* shm_conf.pull_size of most tests, so that both ways are taken */
 
 static void pull_both(struct eng_ep *a, struct eng_ep *b)
 {
@@ -86,79 +86,31 @@ static unsigned pulled(size_t size, unsigned cnt)
 	struct eng_ep *a = ep_at(NULL), *b = ep_at(NULL);
 	struct eng_peer *ab = peer_at(a, b), *ba = peer_at(b, a);
 	unsigned i, sum = 0;
-	struct shm_tx *tx;
+	struct shm_conn *conn;
 
 	fake_send(ab, 1, 0);
 	FAKE_UNTIL(2000, (fake_pull_some(b), ba->rx_cnt == 1));
-	tx = &((struct shm_conn *) ((struct chan *) eng_peer_chan(ab))->conn)->tx;
+	conn = ((struct chan *) eng_peer_chan(ab))->conn;
 	for (i = 1; i <= cnt; i++) {
 		fake_send(ab, size, 0);
 		FAKE_UNTIL(2000, (fake_pull_some(b), ba->rx_cnt == i + 1 && ab->done_cnt == i + 1));
 	}
 	for (i = 0; i < SHM_PULLS; i++)
-		sum += tx->turns[i];
+		sum += conn->tx.turns[i];
 	assert_int_equal(ab->down + ba->down, 0);
 	fake_close(a, 100);
 	fake_close(b, 100);
 	return sum;
 }
 
-static void both_ways_are_tried_with_long_packets(void **state)
+static void long_packets_are_read_from_the_senders_memory(void **state)
 {
-	unsigned first = 2 * SHM_WAY_RUN;
-	size_t size;
-
-	shm_conf.pull_size = 0;
-	for (size = SHM_WAY_MIN; size < SHM_PULL_MIN; size *= 2)
-		assert_in_range(pulled(size, first), SHM_WAY_RUN, SHM_WAY_RUN + 1);
-	assert_int_equal(pulled(SHM_WAY_MIN - 1, first), 0);
-	shm_conf.pull_size = 2 * SHM_WAY_MIN;	/* the administrator's word settles it */
-	assert_int_equal(pulled(SHM_WAY_MIN, first), 0);
-	assert_int_equal(pulled(2 * SHM_WAY_MIN, first), first);
-	shm_conf.pull_size = 0;
+	shm_conf.pull_size = SHM_PULL_MIN;
+	assert_int_equal(pulled(SHM_PULL_MIN - 1, 2), 0);
+	assert_int_equal(pulled(SHM_PULL_MIN, 2), 2);
 	shm_conf.disable_cma = 1;
-	assert_int_equal(pulled(SHM_WAY_MIN, first), 0);
+	assert_int_equal(pulled(SHM_PULL_MIN, 2), 0);
 	shm_conf.disable_cma = 0;
-	shm_conf.pull_size = PULL_SIZE;
-}
-
-static void where_processes_take_turns_long_packets_are_pulled(void **state)
-{
-	struct eng_ep *a = ep_at(NULL), *b = ep_at(NULL);
-	struct eng_peer *ab = peer_at(a, b), *ba = peer_at(b, a);
-	struct obj_idle *idle = &fake_prog.idle, was = *idle;
-	struct shm_conn *conn;
-
-	shm_conf.pull_size = 0;
-	fake_send(ab, 1, 0);
-	FAKE_UNTIL(2000, (fake_pull_some(b), ba->rx_cnt == 1));
-	conn = ((struct chan *) eng_peer_chan(ab))->conn;
-	conn->poller->crowd = 0;
-	fake_send(ab, SHM_PULL_CROWDED, 0);
-	assert_false(~conn->tx.free);
-	conn->poller->crowd = SHM_CROWD_MAX;
-	fake_send(ab, SHM_PULL_CROWDED - 1, 0);
-	assert_false(~conn->tx.free);
-	fake_send(ab, SHM_PULL_CROWDED, 0);
-	assert_true(~conn->tx.free);
-	FAKE_UNTIL(2000, (fake_pull_some(b), ba->rx_cnt == 4 && ab->done_cnt == 4));
-	/* what looks like a thread of the same core may take turns on this processor */
-	conn->poller->crowd = 0;
-	conn->out.copy.fetch_ns = 1;
-	*idle = (struct obj_idle) { .yield_ns = 1, .gap_ns = 1 };
-	fake_send(ab, SHM_PULL_MIN, 0);
-	assert_false(~conn->tx.free);
-	FAKE_UNTIL(2000, (fake_pull_some(b), ba->rx_cnt == 5 && ab->done_cnt == 5));
-	/* a PULL with several ranges needs room in the data ring */
-	FAKE_UNTIL(2000, shm_out_is_clear(&conn->out));
-	conn->out.copy.fetch_ns = 1;
-	*idle = (struct obj_idle) { .yield_ns = 1 };
-	fake_send(ab, SHM_PULL_MIN, 0);
-	assert_true(~conn->tx.free);
-	FAKE_UNTIL(2000, (fake_pull_some(b), ba->rx_cnt == 6 && ab->done_cnt == 6));
-	*idle = was;
-	fake_close(a, 100);
-	fake_close(b, 100);
 	shm_conf.pull_size = PULL_SIZE;
 }
 
@@ -186,8 +138,8 @@ static unsigned kept(size_t size, unsigned cnt)
 static void what_is_held_is_the_senders_only_if_it_is_long(void **state)
 {
 	assert_int_equal(kept(PULL_SIZE, 40), 0);
-	assert_int_equal(kept(SHM_PULL_MIN - 1, 40), 0);
-	assert_in_range(kept(SHM_PULL_MIN, 40), 1, 40);
+	assert_int_equal(kept(SHM_EARLY_MAX - 1, 40), 0);
+	assert_in_range(kept(SHM_EARLY_MAX, 40), 1, 40);
 }
 
 /* Reads of another process that fail from now on: the memory that they are to write cannot be written. */
@@ -652,8 +604,7 @@ int main(void)
 		TEST(packets_of_every_size_arrive_in_order),
 		TEST(they_do_so_through_shared_memory_alone),
 		TEST(they_do_so_by_the_way_that_the_receiver_suggests),
-		TEST(both_ways_are_tried_with_long_packets),
-		TEST(where_processes_take_turns_long_packets_are_pulled),
+		TEST(long_packets_are_read_from_the_senders_memory),
 		TEST(what_is_held_is_the_senders_only_if_it_is_long),
 		TEST(what_is_held_is_taken_over_before_a_sleep),
 		TEST(what_cannot_be_taken_over_is_lost_alone),

@@ -124,7 +124,6 @@ endif
 # The fuzzer needs clang: "make prov/shm/test/fuzz_ring CC=clang".
 EXTRA_PROGRAMS += prov/shm/test/fuzz_ring
 prov_shm_test_fuzz_ring_SOURCES = prov/shm/test/fuzz_ring.c prov/shm/test/ring_check.h prov/shm/ring.c \
-	src/base/trial.c \
 	src/base/copy.c
 prov_shm_test_fuzz_ring_CFLAGS = $(AM_CFLAGS) -g -fsanitize=fuzzer,address
 endif

@@ -3,8 +3,6 @@
 
 #include "ring.h"
 
-#include "base/clock.h"
-
 #define MASK ((uint64_t) SHM_DATA_SIZE - 1)
 
 /* to_begin - bytes from position @bytes to the end of the ring. */
@@ -48,35 +46,18 @@ static inline bool look_due(const struct shm_out *out, size_t len)
 	       (out->bytes & MASK) >= SHM_DATA_NEAR;
 }
 
-/* Times the look now and then, as fetching a line from the receiver. */
-void shm_out_learn(struct shm_out *out)
-{
-	uint64_t start, took, was = out->seen_bytes + out->seen_pos;
-
-	if (out->copy.looks++ % SHM_FETCH_EVERY) {
-		shm_out_look(out);
-		return;
-	}
-	start = clock_ns();
-	shm_out_look(out);
-	took = clock_ns() - start;
-	/* unchanged, it may not have left this processor's cache */
-	if (out->seen_bytes + out->seen_pos != was)
-		shm_copy_learn(&out->copy, took);
-}
-
 void *shm_out_data(struct shm_out *out, size_t len, unsigned *kind_p)
 {
 	uint64_t skip, at;
 
 	if (look_due(out, len)) {
 		out->looked_bytes = out->bytes;
-		shm_out_learn(out);
+		shm_out_look(out);
 	}
 	len = shm_lines(len);
 	skip = to_skip(out, len);
 	if (!fits(out, skip, len)) {
-		shm_out_learn(out);
+		shm_out_look(out);
 		if (!fits(out, skip, len))
 			return NULL;
 	}

@@ -18,7 +18,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/trial.h"
 #include "wire.h"
 
 /* Where the receiver has taken all, the data ring restarts at its beginning after so many bytes, and rather
@@ -30,66 +29,15 @@
 #define SHM_DATA_NEAR (16u << 10)
 #define SHM_LOOK_BYTES 4096	/* between two looks at the receiver's counters */
 
-/* ---- where the receiver runs --------------------------------------------------------------- */
-
-/*
- * Which processors the two run on changes at any time, so that it is measured all the time, by how
- * long it takes to read a counter that the receiver has changed.
- */
-#define SHM_CORE_NS 45			/* to fetch a line from one on the same core, less than this */
-#define SHM_FETCH_NS_MAX 280		/* a measurement counts as no more than this */
-#define SHM_FETCH_EVERY 16		/* looks at its counters between two measurements */
-
-struct shm_copy {
-	unsigned looks;
-	unsigned fetch_ns;	/* to fetch a line from the receiver, an average */
-};
-
-/* shm_average - of @was and a further measurement @now: more than usual if the thread was
- * interrupted, so that the shorter times count more.
- */
-static inline unsigned shm_average(unsigned was, unsigned now)
-{
-	return now < was ? (was + now) / 2 : was + (now - was + 7) / 8;
-}
-
-/* shm_copy_one_core - does the receiver run on another thread of the same core? */
-static inline bool shm_copy_one_core(const struct shm_copy *copy)
-{
-	return copy->fetch_ns - 1 < SHM_CORE_NS - 1;
-}
-
-/* shm_copy_learn - fetching a line took @ns: more also if the receiver was writing it just then. */
-static inline void shm_copy_learn(struct shm_copy *copy, uint64_t ns)
-{
-	copy->fetch_ns = shm_average(copy->fetch_ns, ns < SHM_FETCH_NS_MAX ? (unsigned) ns : SHM_FETCH_NS_MAX);
-}
-
 /* Long payload goes through the data ring, where both sides copy at once, or the receiver reads it from
  * the sender's memory: one copy, for which it makes a system call and looks at each page, and the sender
- * has to wait for it.  Measured with two processors that share a cache, the ring moves 64 KiB 1.5 to 2
- * times as fast, and 256 KiB at 0.9 of the speed; with two threads of one core up to 4 MiB 1.6 to 2.6
- * times.  Where a line takes long from one processor to the other, the ring moves 64 KiB at half of
- * the speed; which is better from 8 KiB on depends also on whether the payload was written just before.
- *
- * Unless FI_SHM_PULL_SIZE says otherwise, payload goes through the ring below SHM_WAY_MIN; from there
- * to SHM_PULL_MIN each connection learns by trials which is better (base/trial.h), for each class of
- * lengths; from SHM_PULL_MIN on it goes through the ring only between threads of one core.
+ * has to wait for it.  Measured with two processors, the ring needs 1.5 times as long as the other way for
+ * a message of 8 KiB that is sent and answered, 2.2 times for 16 KiB, 3.2 times for 64 KiB; in a stream it has 0.96,
+ * 0.61 and 0.49 of the bandwidth.  Between processors that share a first or second cache the ring can be the faster
+ * way, 1.5 to 2.6 times at 64 KiB; one limit holds for all, and nothing is measured at run time.
  */
-#define SHM_WAY_MIN (8u << 10)
-#define SHM_PULL_MIN (128u << 10)
-#define SHM_PULL_CORE ((4u << 20) + 1)
-#define SHM_PULL_CROWDED (32u << 10)	/* where processes take turns, or the receiver sleeps */
-
-#define SHM_WAY_CLASSES 4	/* by powers of two */
-#define SHM_WAY_RUN 32		/* messages of a run */
-
-/* shm_way_class - of a payload of @len bytes, SHM_WAY_MIN <= @len < SHM_PULL_MIN. */
-static inline unsigned shm_way_class(size_t len)
-{
-	_Static_assert(SHM_PULL_MIN == SHM_WAY_MIN << SHM_WAY_CLASSES, "a class for each power of two");
-	return (unsigned) (__builtin_clzll(SHM_WAY_MIN) - __builtin_clzll(len));
-}
+#define SHM_PULL_MIN (8u << 10)
+#define SHM_EARLY_MAX (128u << 10)	/* shorter payload that is read, and unexpected, is copied after a few polls */
 
 /* ---- the sender's end ------------------------------------------------------------------ */
 
@@ -109,7 +57,6 @@ struct shm_out {
 	uint64_t looked_bytes;	/* bytes, when seen_bytes was last read for another packet */
 	uint32_t touched;	/* bytes of the data ring, from its beginning, that were ever used */
 	uint64_t stall;		/* number of the last STALL, plus 1; 0: none */
-	struct shm_copy copy;
 	uint64_t wait_ns;	/* since when packets wait for room; 0: none do */
 	uint64_t slow_until;	/* the receiver is taken for slow until then */
 	unsigned slow_ms;	/* for how long it was last; 0: it takes packets soon */
@@ -159,15 +106,6 @@ static inline struct shm_slot *shm_out_slot(const struct shm_out *out)
  * @kind_p: [in,out] SHM_SKIP is added if it begins at the beginning
  */
 void *shm_out_data(struct shm_out *out, size_t len, unsigned *kind_p);
-
-/* shm_out_learn - look at how far the receiver has come, and learn where it runs. */
-void shm_out_learn(struct shm_out *out);
-
-/* shm_out_pulls - is payload of @len bytes, SHM_PULL_MIN or more, to be read by the receiver? */
-static inline bool shm_out_pulls(const struct shm_out *out, size_t len)
-{
-	return len >= SHM_PULL_CORE || !shm_copy_one_core(&out->copy);
-}
 
 /* shm_out_publish - the slot and its data are complete: let the receiver see them. */
 static inline void shm_out_publish(struct shm_out *out, unsigned kind, size_t hdr_len, size_t len)

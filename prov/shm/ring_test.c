@@ -235,45 +235,6 @@ static void single_packets_after_a_burst_use_what_it_has_used(void **state)
 	assert_in_range(farthest(b, 0), SHM_DATA_NEAR - 512, SHM_DATA_NEAR + SHM_LOOK_BYTES);
 }
 
-static void one_core_is_known_after_a_measurement(void **state)
-{
-	struct shm_copy copy = { 0 };
-
-	assert_false(shm_copy_one_core(&copy));
-	copy.fetch_ns = 1;
-	assert_true(shm_copy_one_core(&copy));
-	copy.fetch_ns = SHM_CORE_NS;
-	assert_false(shm_copy_one_core(&copy));
-}
-
-static void long_payload_stays_out_of_the_ring_unless_one_core_copies_it(void **state)
-{
-	struct shm_out out = { 0 };
-
-	assert_true(shm_out_pulls(&out, SHM_PULL_MIN));
-	out.copy.fetch_ns = SHM_CORE_NS - 1;
-	assert_false(shm_out_pulls(&out, SHM_PULL_CORE - 1));
-	assert_true(shm_out_pulls(&out, SHM_PULL_CORE));
-}
-
-static void lengths_are_of_one_class_from_one_power_of_two_to_the_next(void **state)
-{
-	assert_int_equal(shm_way_class(SHM_WAY_MIN), 0);
-	assert_int_equal(shm_way_class(2 * SHM_WAY_MIN - 1), 0);
-	assert_int_equal(shm_way_class(2 * SHM_WAY_MIN), 1);
-	assert_int_equal(shm_way_class(SHM_PULL_MIN - 1), SHM_WAY_CLASSES - 1);
-}
-
-/* ---- where the receiver runs: the measurement alone ------------------------------------------- */
-
-static void a_measurement_has_a_bound(void **state)
-{
-	struct shm_copy copy = { 0 };
-
-	shm_copy_learn(&copy, UINT64_MAX);
-	assert_true(copy.fetch_ns <= SHM_FETCH_NS_MAX);
-}
-
 /* ---- receivers that take packets late: rules alone, with made-up times -------------------------- */
 
 static void a_receiver_is_slow_when_packets_waited_long(void **state)
@@ -418,10 +379,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(single_packets_after_a_burst_use_what_it_has_used,
 						make, unmake),
 		cmocka_unit_test_setup_teardown(single_packets_reuse_the_beginning, make, unmake),
-		cmocka_unit_test(one_core_is_known_after_a_measurement),
-		cmocka_unit_test(long_payload_stays_out_of_the_ring_unless_one_core_copies_it),
-		cmocka_unit_test(lengths_are_of_one_class_from_one_power_of_two_to_the_next),
-		cmocka_unit_test(a_measurement_has_a_bound),
 		cmocka_unit_test(a_receiver_is_slow_when_packets_waited_long),
 		cmocka_unit_test(a_receiver_stays_slow_for_longer_each_time_up_to_a_limit),
 		cmocka_unit_test_setup_teardown(lap_numbers_wrap, make, unmake),

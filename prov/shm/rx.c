@@ -208,7 +208,7 @@ static bool apply(struct shm_conn *conn, enum eng_rx_verdict verdict, struct eng
 		if (remote) {
 			list_add_tail(&held->base.node, &conn->rx.remote);
 			held->base.source = conn;
-			if (rx->len < SHM_PULL_MIN && list_empty(&conn->early_node)) {
+			if (rx->len < SHM_EARLY_MAX && list_empty(&conn->early_node)) {
 				conn->early_seq = conn->poller->base.seq;
 				list_add_tail(&conn->early_node, &conn->poller->early);
 				chan_poller_chore(&conn->poller->base);
@@ -539,7 +539,7 @@ void shm_rx_take_early(struct shm_poller *poller, unsigned polls)
 		list_del(&conn->early_node);
 		good = conn->state == SHM_CONN_READY;
 		list_for_each_entry_safe(hold, then, &conn->rx.remote, base.node)
-			if (good && hold->base.len < SHM_PULL_MIN)
+			if (good && hold->base.len < SHM_EARLY_MAX)
 				good = take_over(conn, hold);
 		if (good)
 			shm_tx_send_done(conn);

@@ -13,7 +13,7 @@
 #include "obj/test/log_catch.h"
 #include "shm/test/fake.h"
 
-#define PULL_SIZE (32u << 10)	/* FI_SHM_PULL_SIZE of the tests */
+#define PULL_SIZE (32u << 10)	/* shm_conf.pull_size of the tests */
 
 static void a_slow_receiver_limits_the_sender(void **state)
 {
@@ -36,58 +36,12 @@ static void a_slow_receiver_limits_the_sender(void **state)
 	fake_close(b, 100);
 }
 
-/* stuck - @cnt packets to a receiver that takes none.  Returns how many wait for room after a while. */
-static unsigned stuck(size_t size, unsigned cnt)
-{
-	struct eng_ep *a = ep_at(NULL), *b = ep_at(NULL);
-	struct eng_peer *ab = peer_at(a, b), *ba = peer_at(b, a);
-	struct chan *chan = (struct chan *) eng_peer_chan(ab);
-	unsigned i, waiting = 0;
-	struct list *pos;
-	uint64_t end;
-
-	fake_send(ab, 1, 0);
-	FAKE_UNTIL(2000, (fake_pull_some(b), ba->rx_cnt == 1));
-	b->later = 100;
-	for (i = 0; i < cnt; i++)
-		fake_send(ab, size, 0);
-	assert_false(list_empty(&chan->pending));
-	end = clock_ns() + 3 * SHM_STUCK_NS;
-	while (clock_ns() < end)
-		fake_poll();
-	fake_poll();
-	list_for_each(pos, &chan->pending)
-		waiting++;
-	assert_int_equal(ba->rx_cnt, 1);
-	b->later = 0;
-	FAKE_UNTIL(5000, (fake_pull_some(b), ba->rx_cnt == cnt + 1 && ab->done_cnt == cnt + 1));
-	assert_int_equal(ab->down + ba->down, 0);
-	fake_close(a, 100);
-	fake_close(b, 100);
-	return waiting;
-}
-
 /* SHM_STUCK_NS, 20 us, is shorter than the few calls of a test that the thread sanitizer slows down. */
 static void need_speed(void)
 {
 #if defined(__SANITIZE_THREAD__)
 	skip();
 #endif
-}
-
-/* What the ring has no room for is left for it to read, as far as it can. */
-static void a_stuck_receiver_reads_from_the_sender(void **state)
-{
-	unsigned waiting;
-
-	need_speed();
-	assert_int_equal(stuck(16000, 60), 0);
-	waiting = stuck(16000, 100);
-	assert_in_range(waiting, 1, 100 - SHM_PULLS);	/* no more can be named at a time */
-	assert_true(stuck(4000, 60) > 0);
-	shm_conf.disable_cma = 1;
-	assert_true(stuck(16000, 60) > 40);
-	shm_conf.disable_cma = 0;
 }
 
 /* A receiver that takes nothing is named in the log, once, while packets wait for it. */
@@ -170,7 +124,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_slow_receiver_limits_the_sender),
-		TEST(a_stuck_receiver_reads_from_the_sender),
 		TEST(a_stall_is_logged_once),
 		TEST(room_is_expected_of_a_receiver_that_takes_packets),
 	};

@@ -16,8 +16,6 @@
 /* A packet needs one slot, and one more stays free for a STALL. */
 #define SLOTS_WANTED 2
 
-#define BESIDE_MIN 8192		/* payload that is worth a system call of a receiver that is stuck */
-
 static inline void publish(struct shm_conn *conn, unsigned kind, size_t hdr_len, size_t len)
 {
 	shm_out_publish(&conn->out, kind, hdr_len, len);
@@ -43,42 +41,10 @@ static bool peer_can_read(const struct shm_conn *conn)
 	       conn->tx.free;
 }
 
-/* way_of - the trials for payload of @len bytes, or NULL: its way is settled. */
-static inline struct trial *way_of(struct shm_conn *conn, size_t len)
+/* pulls - is payload of @len bytes left in our memory? */
+static inline bool pulls(const struct shm_conn *conn, size_t len)
 {
-	if (__builtin_expect(len < SHM_WAY_MIN || len >= SHM_PULL_MIN || shm_conf.pull_size, 1))
-		return NULL;
-	return &conn->tx.ways[shm_way_class(len)];
-}
-
-/* sent - the receiver has all of a payload of @len bytes, or it is in the ring. */
-static inline void sent(struct shm_conn *conn, size_t len, bool pulled)
-{
-	struct trial *way = way_of(conn, len);
-
-	if (__builtin_expect(way != NULL, 0) && trial_way(way) == pulled &&
-	    trial_marks(way, SHM_WAY_RUN))
-		trial_mark(way, SHM_WAY_RUN, clock_cycles());
-}
-
-/* pulls - is payload of @len bytes left in our memory?  A receiver that sleeps would have to be woken
- * for each part that the ring has room for, one that waits for its processor would need a turn.
- */
-static inline bool pulls(struct shm_conn *conn, size_t len)
-{
-	const struct trial *way;
-
-	if (__builtin_expect(len < SHM_WAY_MIN && !shm_conf.pull_size, 1))
-		return false;
-	if (shm_conf.pull_size)
-		return len >= shm_conf.pull_size;
-	if (len >= SHM_PULL_CROWDED && (shm_poller_crowded(conn->poller) || shm_out_sleeps(&conn->out)))
-		return true;
-	way = way_of(conn, len);
-	if (way)
-		return trial_way(way) && peer_can_read(conn);
-	/* a receiver that shares no core but this very processor would need many turns of it */
-	return shm_out_pulls(&conn->out, len) || obj_idle_turns(&conn->poller->base.base.prog->idle);
+	return __builtin_expect(len >= shm_conf.pull_size, 0) && peer_can_read(conn);
 }
 
 /* ---- one packet ------------------------------------------------------------------------- */
@@ -128,7 +94,6 @@ static int put_data(struct shm_conn *conn, struct eng_pkt *pkt)
 	data = put_hdr(conn, pkt, SHM_DATA, data);
 	put_payload(pkt, 0, data, pkt->len);
 	publish(conn, kind, pkt->hdr_len, pkt->len);
-	sent(conn, pkt->len, false);
 	return 1;
 }
 
@@ -163,7 +128,6 @@ static int put_pieces(struct shm_conn *conn, struct eng_pkt *pkt)
 	while ((left = pkt->len - pkt->sent))
 		if (!put_piece(conn, pkt, left < SHM_PIECE_MAX ? left : SHM_PIECE_MAX))
 			return -FI_EAGAIN;
-	sent(conn, pkt->len, false);
 	return 1;
 }
 
@@ -181,7 +145,6 @@ static int put_pull(struct shm_conn *conn, struct eng_pkt *pkt)
 		at = shm_out_data(&conn->out, len - sizeof(pull), &kind);
 	if (!at)
 		return -FI_EAGAIN;
-	shm_out_learn(&conn->out);
 	pull.id = place | ++conn->tx.turns[place] << 8;
 	memcpy(body, &pull, sizeof(pull));
 	for (i = 0; i < pkt->iov_cnt; i++, at += sizeof(range)) {
@@ -211,7 +174,7 @@ static inline int put(struct shm_conn *conn, struct eng_pkt *pkt)
 		return put_short(conn, pkt);
 	if (pkt->sent)
 		return put_pieces(conn, pkt);
-	if (pulls(conn, pkt->len) && peer_can_read(conn))
+	if (pulls(conn, pkt->len))
 		return put_pull(conn, pkt);
 	return pkt->len <= SHM_PIECE_MAX ? put_data(conn, pkt) : put_pieces(conn, pkt);
 }
@@ -335,17 +298,6 @@ int shm_tx_post(void *chan, size_t hdr_len, size_t len)
 	return 1;
 }
 
-/* put_beside - the data ring has no room for a packet, and its receiver is stuck: it reads the
- * payload from here once it runs, rather than in as many turns as the ring would take.
- */
-static int put_beside(struct shm_conn *conn, struct eng_pkt *pkt)
-{
-	if (pkt->len < BESIDE_MIN || pkt->sent || !shm_out_room(&conn->out, SLOTS_WANTED) ||
-	    !peer_can_read(conn) || !shm_out_stuck(&conn->out, clock_ns()))
-		return -FI_EAGAIN;
-	return put_pull(conn, pkt);
-}
-
 int shm_tx_pump(struct shm_conn *conn)
 {
 	struct list *txq = &conn->chan->base.pending;
@@ -360,8 +312,6 @@ int shm_tx_pump(struct shm_conn *conn)
 		if (ret >= 0 && !moves) {
 			moves = true;
 			shm_out_moves(&conn->out, clock_ns());
-		} else if (ret < 0) {
-			ret = put_beside(conn, pkt);
 		}
 		if (ret < 0) {
 			wait_for_room(conn);
@@ -424,7 +374,6 @@ bool shm_tx_on_done(struct shm_conn *conn, uint32_t id)
 	if (!pkt)
 		return false;
 	conn->tx.free |= UINT64_C(1) << (uint8_t) id;
-	sent(conn, pkt->len, true);
 	pkt->done(pkt, 0);
 	return true;
 }

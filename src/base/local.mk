@@ -29,9 +29,7 @@ src_base_libbase_la_SOURCES = \
 	src/base/release.c \
 	src/base/release.h \
 	src/base/timer.c \
-	src/base/timer.h \
-	src/base/trial.c \
-	src/base/trial.h
+	src/base/timer.h
 EXTRA_DIST += src/base/README.md src/base/calls.def src/base/release.sh
 
 # The commit of the sources: looked up at each make, written when it has changed.
@@ -57,7 +55,6 @@ base_tests = \
 	src/base/pool_test \
 	src/base/release_test \
 	src/base/timer_test \
-	src/base/trial_test \
 	src/base/verify_test
 
 if HAVE_CMOCKA
@@ -90,9 +87,6 @@ src_base_release_test_LDADD = $(base_test_libs)
 src_base_timer_test_SOURCES = src/base/timer_test.c
 src_base_timer_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 src_base_timer_test_LDADD = $(base_test_libs)
-src_base_trial_test_SOURCES = src/base/trial_test.c
-src_base_trial_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-src_base_trial_test_LDADD = $(base_test_libs)
 src_base_verify_test_SOURCES = src/base/verify_test.c src/base/test/value.h src/base/test/verify.h
 src_base_verify_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 src_base_verify_test_LDADD = $(CMOCKA_LIBS)
