@@ -46,9 +46,6 @@ static const struct info_param params[] = {
 	  "use explicit congestion notification (RFC 3168) where the datagram provider can: routers "
 	  "mark packets instead of dropping them; validated on each path.  It costs short messages "
 	  "some latency (default: off)" },
-	{ "WINDOW", FI_PARAM_SIZE_T, FIELD(window), 0, 1u << 30, NULL,
-	  "bytes that all peers together may have in flight to an endpoint; 0: as its socket buffer "
-	  "and the path allow (default: 0)" },
 	{ "LOSS_TOLERANCE", FI_PARAM_INT, FIELD(tolerance), 0, 50, NULL,
 	  "percent of the packets that may be lost before loss counts as congestion, as long as "
 	  "round-trip times do not grow; 0: each loss is congestion, as in TCP (default: 3)" },

@@ -20,7 +20,6 @@ struct rxd_conf {
 	int local;			/* reach peers on the same host through shared memory */
 	int checksum;			/* of the payload, too */
 	int ecn;			/* explicit congestion notification */
-	size_t window;			/* flow control: bytes of all peers; 0: by the socket buffer */
 	size_t eager_size;
 	size_t inject_size;
 	size_t tx_size, rx_size;	/* default queue sizes */

@@ -62,8 +62,6 @@ uint64_t rxd_rx_window(struct rxd_conn *conn)
 
 	if (conn->rtt.min > FAR_NS && one < FAR_WINDOW)
 		all = one = FAR_WINDOW;
-	if (rxd_conf.window)
-		all = one = rxd_conf.window;
 	all /= senders ? senders : 1;
 	all = all < one ? all : one;
 	return all > least ? all : least;

@@ -307,9 +307,6 @@ static void the_window_is_shared_by_those_that_send(void **state)
 	link->active_before = 1000000;
 	assert_int_equal(rxd_rx_window(conn), 2 * RXD_DGRAM_MIN);
 	link->active = link->active_before = 1;
-	rxd_conf.window = 100000;
-	assert_int_equal(rxd_rx_window(conn), 100000);
-	rxd_conf.window = 0;
 }
 
 static void what_was_promised_is_reported_as_lost(void **state)

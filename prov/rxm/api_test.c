@@ -24,7 +24,6 @@
 #include "base/test/verify.h"
 
 #include "base/clock.h"
-#include "obj/test/log_catch.h"
 
 #define LIMIT_MS 60000
 #define MANY 6
@@ -460,29 +459,9 @@ static void in_the_format_of_others(void **state)
 	run_with("compatible");
 }
 
-/* One endpoint below for each peer keeps the orders: more are refused, with what to set instead. */
-static bool told_of_lanes;
-
-static void more_endpoints_below_are_refused(void **state)
-{
-	assert_true(told_of_lanes);
-}
-
 static int setup(void **state)
 {
-	const char *line;
-	int ret;
-
-	setenv("FI_OFI_RXM_NUM_MSG_EPS", "4", 1);
-	ret = catch_start();
-	if (ret)
-		return ret;
-	caught.quiet_from = FI_LOG_TRACE;	/* warnings alone */
-	ret = open_all(NULL);
-	line = catch_find("FI_OFI_RXM_NUM_MSG_EPS=4 is not followed");
-	told_of_lanes = line && strstr(line, "FI_TCP_LANES");
-	catch_stop();
-	return ret;
+	return open_all(NULL);
 }
 
 static int teardown(void **state)
@@ -494,7 +473,6 @@ static int teardown(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(more_endpoints_below_are_refused),
 		cmocka_unit_test(simultaneous_connects_make_one_connection),
 		cmocka_unit_test(both_sides_exhaust_the_credits),
 		cmocka_unit_test(unwanted_messages_let_others_pass),

@@ -19,7 +19,6 @@ struct rxm_conf rxm_conf = {
 	.inject_size = 4096,
 	.tx_size = 2048,
 	.rx_size = 2048,
-	.msg_eps = 1,
 };
 
 static const char *const wire_words[] = {
@@ -53,9 +52,6 @@ static const struct info_param params[] = {
 	  "transmit queue entries of an endpoint that asks for no number (default: 2048)" },
 	{ "RX_SIZE", FI_PARAM_SIZE_T, FIELD(rx_size), 1, 1 << 20, NULL,
 	  "receive queue entries of an endpoint that asks for no number (default: 2048)" },
-	{ "NUM_MSG_EPS", FI_PARAM_SIZE_T, FIELD(msg_eps), 1, 255, NULL,
-	  "endpoints below for each peer: only 1, which keeps all message orders; several TCP "
-	  "connections to a peer: FI_TCP_LANES, with the provider tcp (default: 1)" },
 };
 
 void rxm_conf_define(void)

@@ -29,7 +29,6 @@ struct rxm_conf {
 	int local;			/* reach peers on this host through shared memory */
 	size_t inject_size;		/* limit of fi_inject() that endpoints offer */
 	size_t tx_size, rx_size;	/* default queue sizes */
-	size_t msg_eps;			/* endpoints below for each peer that a person asked for */
 };
 
 extern struct rxm_conf rxm_conf;

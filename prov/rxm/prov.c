@@ -22,11 +22,6 @@ static int rxm_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric, v
 {
 	if (rxm_conf.local)
 		chan_local_prepare();
-	if (rxm_conf.msg_eps > 1)
-		FI_WARN_ONCE(&rxm_prov, FI_LOG_FABRIC, "FI_OFI_RXM_NUM_MSG_EPS=%zu is not followed: "
-			     "each peer has one endpoint below, which keeps all message orders; set "
-			     "it to 1.  For several TCP connections to a peer use provider tcp and set "
-			     "FI_TCP_LANES\n", rxm_conf.msg_eps);
 	return eng_fabric_open(&rxm_prov, &rxm_link_ops, &domain_ops, attr, fabric, context);
 }
 

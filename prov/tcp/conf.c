@@ -33,9 +33,11 @@ const struct tcp_conf *tcp_conf_of(const struct fi_provider *prov)
 
 #define FIELD(member) offsetof(struct tcp_conf, member)
 
+#define KEEPALIVE_S_MAX 32767	/* of TCP_KEEPIDLE and TCP_KEEPINTVL */
+
 static const char *const formats[] = { "auto", "native", "compatible", NULL };
 
-/* Those of both providers come last. */
+/* Those of tcp come first, those of sockets last. */
 static const struct info_param params[] = {
 	{ "TX_SIZE", FI_PARAM_SIZE_T, FIELD(tx_size), 1, 1 << 20, NULL,
 	  "transmit queue entries of an endpoint that asks for no number (default: 256)" },
@@ -77,30 +79,47 @@ static const struct info_param params[] = {
 	  "RDM endpoints reach those of the same user on the same host through shared memory; "
 	  "off: over TCP, like all others (default: on)" },
 	{ "USER_TIMEOUT", FI_PARAM_INT, FIELD(keepalive.unacked_ms), 0, INT_MAX, NULL,
-	  "milliseconds that sent data may stay unacknowledged until the peer is declared lost; "
-	  "0: the limit of the system, some 15 minutes (default: 30000)" },
+	  "milliseconds that sent data may stay unacknowledged, or a peer without traffic leave probes "
+	  "unanswered, until it is declared lost; 0: no probes, and the limit of the system, some 15 "
+	  "minutes (default: 30000)" },
 	{ "CONN_TIMEOUT", FI_PARAM_INT, FIELD(conn_timeout_ms), 1, INT_MAX, NULL,
 	  "milliseconds until an attempt to connect has failed (default: 15000); an RDM endpoint "
 	  "that is there and makes no progress is waited for longer" },
 	{ "KEEPALIVE_ENABLE", FI_PARAM_BOOL, FIELD(keepalive_on), 0, 1, NULL,
 	  "probe silent peers, so that operations with a dead one end with an error "
 	  "(default: on)" },
-	{ "KEEPALIVE_TIME", FI_PARAM_INT, FIELD(keepalive.idle_s), 1, 32767, NULL,
+	{ "KEEPALIVE_TIME", FI_PARAM_INT, FIELD(keepalive.idle_s), 1, KEEPALIVE_S_MAX, NULL,
 	  "seconds of silence before a peer is probed (default: 10)" },
-	{ "KEEPALIVE_INTVL", FI_PARAM_INT, FIELD(keepalive.intvl_s), 1, 32767, NULL,
+	{ "KEEPALIVE_INTVL", FI_PARAM_INT, FIELD(keepalive.intvl_s), 1, KEEPALIVE_S_MAX, NULL,
 	  "seconds between two probes (default: 5)" },
 	{ "KEEPALIVE_PROBES", FI_PARAM_INT, FIELD(keepalive.probes), 1, 127, NULL,
 	  "unanswered probes after which a peer is declared lost (default: 4)" },
 };
 
 #define PARAMS (sizeof(params) / sizeof(params[0]))
-#define PARAMS_TCP_ONLY 15	/* the first ones; provider sockets has the rest, too */
+#define PARAMS_TCP 16		/* the first ones */
+#define PARAMS_SOCKETS 15	/* the others, and this one */
+
+/* probe - a peer without traffic is declared lost as soon as one that acknowledges nothing. */
+static void probe(struct tcp_conf *conf)
+{
+	unsigned third_s = conf->keepalive.unacked_ms / 3000;
+
+	if (third_s > KEEPALIVE_S_MAX)
+		third_s = KEEPALIVE_S_MAX;
+	conf->keepalive_on = conf->keepalive.unacked_ms != 0;
+	conf->keepalive.idle_s = third_s ? third_s : 1;
+	conf->keepalive.intvl_s = third_s > 1 ? third_s / 2 : 1;
+}
 
 void tcp_conf_define(struct tcp_conf *conf)
 {
-	size_t skip = conf == &tcp_conf ? 0 : PARAMS_TCP_ONLY;
-
-	info_params_read(conf->prov, params + skip, PARAMS - skip, conf);
+	if (conf == &tcp_conf) {
+		info_params_read(conf->prov, params, PARAMS_TCP, conf);
+		probe(conf);
+	} else {
+		info_params_read(conf->prov, params + PARAMS_SOCKETS, PARAMS - PARAMS_SOCKETS, conf);
+	}
 	info_params_define(conf->prov, conf == &tcp_conf ? INFO_PARAM_IFACE | INFO_PARAM_PORTS
 							: INFO_PARAM_IFACE);
 	if (conf == &tcp_conf)

@@ -28,6 +28,7 @@ src_core_libcore_la_SOURCES = \
 	src/core/discover/openfabric.c src/core/openfabric.h \
 	src/core/settings/ownparams.c \
 	src/core/settings/param.c src/core/param.h \
+	src/core/settings/removed.c \
 	src/core/load/provpath.c src/core/provpath.h \
 	src/core/discover/reason.c src/core/reason.h \
 	src/core/load/registry.c src/core/registry.h \

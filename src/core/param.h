@@ -18,10 +18,13 @@
 void core_param_define_own(void);
 
 /* core_param_check_env - warn of variables, of the environment and of the configuration file, that look
- * like one of the defined parameters and are none: FI_TCP_IFAC; and of lines of the file that set none.
+ * like one of the defined parameters and are none: FI_TCP_IFAC; that it had once; and of lines of the file that set none.
  * Once for each process; call it when providers are loaded.
  */
 void core_param_check_env(void);
+
+/* core_param_removed - what to do instead of setting @name, a variable of earlier versions; NULL: it is none. */
+const char *core_param_removed(const char *name);
 
 extern pthread_mutex_t core_param_lock;
 

@@ -123,9 +123,6 @@ static void prepare(int host, int in, int out)
 	int i;
 
 	setenv("FI_TCP_USER_TIMEOUT", UNACKED_MS, 1);
-	setenv("FI_TCP_KEEPALIVE_TIME", "1", 1);
-	setenv("FI_TCP_KEEPALIVE_INTVL", "1", 1);
-	setenv("FI_TCP_KEEPALIVE_PROBES", "2", 1);
 	setenv("FI_LOG_LEVEL", "none", 0);
 	node_open(&node, ips[host], 0, 1, FI_TAGGED | FI_DIRECTED_RECV, FI_PROGRESS_AUTO);
 	CHECK(!strcmp(node.info->domain_attr->name, "cable"), "%s", node.info->domain_attr->name);

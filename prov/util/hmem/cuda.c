@@ -44,7 +44,6 @@ static const struct hmem_func funcs[] = {
 static pthread_mutex_t places_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct cuda_place *places;
 static int device_cnt;
-static bool use_dmabuf;
 static void *any_ctx;			/* for pinning, which needs one: the first that is known */
 
 int cuda_fail(const char *func, uint64_t device, cu_result code)
@@ -117,7 +116,6 @@ static int start(char *why, size_t room)
 			 text ? text : "?", ret);
 		return -FI_ENODEV;
 	}
-	use_dmabuf = hmem_param_bool("hmem_cuda_use_dmabuf", true);
 	return 0;
 }
 
@@ -446,7 +444,7 @@ static int ipc_close(const struct hmem_loc *loc, void *base)
 
 static bool exports(void)
 {
-	return use_dmabuf && cu.MemGetHandleForAddressRange;
+	return cu.MemGetHandleForAddressRange;
 }
 
 /* The driver exports whole pages of the host; the buffer begins somewhere in the first. */

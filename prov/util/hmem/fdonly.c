@@ -13,7 +13,6 @@
 #include "hmem/kind.h"
 
 static int (*nrt_get_dmabuf_fd)(uint64_t addr, uint64_t len, int *fd);
-static bool use_neuron, use_synapse;
 
 static int neuron_start(char *why, size_t room)
 {
@@ -25,7 +24,6 @@ static int neuron_start(char *why, size_t room)
 
 	if (hmem_load(names, funcs, why, room))
 		return -FI_ENOSYS;
-	use_neuron = hmem_param_bool("hmem_neuron_use_dmabuf", true);
 	return 0;
 }
 
@@ -33,7 +31,6 @@ static int synapse_start(char *why, size_t room)
 {
 	static const char *const names[] = { "libSynapse.so", NULL };
 
-	use_synapse = hmem_param_bool("hmem_synapseai_use_dmabuf", true);
 	return hmem_load(names, NULL, why, room);
 }
 
@@ -48,29 +45,22 @@ static int neuron_dmabuf(const struct hmem_loc *loc, void *addr, size_t len, int
 {
 	int ret;
 
-	if (!use_neuron)
-		return -FI_EOPNOTSUPP;
 	*off_p = 0;
 	ret = nrt_get_dmabuf_fd((uintptr_t) addr, len, fd_p);
 	return ret ? hmem_fail(&hmem_neuron, "nrt_get_dmabuf_fd", loc->device, NULL, ret) : 0;
 }
 
-static bool neuron_exports(void)
+static bool exports(void)
 {
-	return use_neuron;
-}
-
-static bool synapse_exports(void)
-{
-	return use_synapse;
+	return true;
 }
 
 const struct hmem_kind hmem_neuron = {
 	.iface = FI_HMEM_NEURON, .name = "Neuron", .word = "neuron",
-	.start = neuron_start, .find = find, .dmabuf = neuron_dmabuf, .exports = neuron_exports,
+	.start = neuron_start, .find = find, .dmabuf = neuron_dmabuf, .exports = exports,
 };
 
 const struct hmem_kind hmem_synapse = {
 	.iface = FI_HMEM_SYNAPSEAI, .name = "SynapseAI", .word = "synapseai",
-	.start = synapse_start, .find = find, .exports = synapse_exports,
+	.start = synapse_start, .find = find, .exports = exports,
 };

@@ -93,7 +93,7 @@ static const struct hmem_func funcs[] = {
 
 static hsa_agent gpus[GPU_MAX], cpu;
 static unsigned gpu_cnt;
-static bool has_cpu, use_dmabuf;
+static bool has_cpu;
 static size_t threshold = 16384;
 
 /* Signals that are not in use; they are few and stay until the process ends. */
@@ -147,7 +147,6 @@ static int start(char *why, size_t room)
 		return -FI_ENODEV;
 	}
 	fi_param_get_size_t(NULL, "rocr_d2h_threshold", &threshold);
-	use_dmabuf = hmem_param_bool("hmem_rocr_use_dmabuf", true);
 	return 0;
 }
 
@@ -437,7 +436,7 @@ static int ipc_close(const struct hmem_loc *loc, void *base)
 
 static bool exports(void)
 {
-	return use_dmabuf && hsa.export_dmabuf;
+	return hsa.export_dmabuf;
 }
 
 static int dmabuf(const struct hmem_loc *loc, void *addr, size_t len, int *fd_p, uint64_t *off_p)

@@ -129,22 +129,12 @@ static void define(void)
 		  "Copy device memory through the host, never transfer it directly (default: no)" },
 		{ "hmem_cuda_use_gdrcopy", FI_PARAM_BOOL,
 		  "Copy short buffers of CUDA devices by a mapping of libgdrapi (default: yes)" },
-		{ "hmem_cuda_use_dmabuf", FI_PARAM_BOOL,
-		  "Register CUDA memory with RDMA devices as dma-bufs (default: yes)" },
 		{ "hmem_cuda_enable_async_copy", FI_PARAM_BOOL,
 		  "Copy long buffers of CUDA devices asynchronously (default: yes)" },
-		{ "hmem_rocr_use_dmabuf", FI_PARAM_BOOL,
-		  "Register ROCr memory with RDMA devices as dma-bufs (default: yes)" },
 		{ "rocr_d2h_threshold", FI_PARAM_SIZE_T, "Copies from ROCr devices up to this many "
 		  "bytes are waited for at once, longer ones are asynchronous (default: 16384)" },
 		{ "hmem_ze_copy_engine", FI_PARAM_INT,
 		  "Ordinal of the Level Zero queue group that copies (default: 0)" },
-		{ "hmem_ze_use_dmabuf", FI_PARAM_BOOL,
-		  "Register Level Zero memory with RDMA devices as dma-bufs (default: yes)" },
-		{ "hmem_neuron_use_dmabuf", FI_PARAM_BOOL,
-		  "Register Neuron memory with RDMA devices as dma-bufs (default: yes)" },
-		{ "hmem_synapseai_use_dmabuf", FI_PARAM_BOOL,
-		  "Register SynapseAI memory with RDMA devices as dma-bufs (default: yes)" },
 	};
 	size_t i;
 

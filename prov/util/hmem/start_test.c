@@ -198,15 +198,6 @@ static void by_environment(void **state)
 	run("FI_HMEM_DISABLE_P2P", "1");
 	assert_null(strstr(report, "dma-bufs"));
 	says("CUDA: yes\n");
-	run("FI_HMEM_CUDA_USE_DMABUF", "0");
-	says("CUDA: yes\nROCr: yes, dma-bufs\nLevel Zero: yes, dma-bufs\n");
-	run("FI_HMEM_ROCR_USE_DMABUF", "0");
-	says("CUDA: yes, dma-bufs\nROCr: yes\nLevel Zero: yes, dma-bufs\n");
-	run("FI_HMEM_ZE_USE_DMABUF", "0");
-	says("CUDA: yes, dma-bufs\nROCr: yes, dma-bufs\nLevel Zero: yes\n");
-	link_as("libSynapse.so", "libze_loader.so.1");
-	run("FI_HMEM_SYNAPSEAI_USE_DMABUF", "0");
-	says("SynapseAI: yes\n");
 }
 
 static int open_dir(void **state)

@@ -140,7 +140,6 @@ static unsigned place_cnt;
 static void *ctxs[DRIVER_MAX];
 static unsigned ctx_cnt;
 static int ordinal;
-static bool use_dmabuf;
 
 static int fail(const char *func, uint64_t device, ze_result ret)
 {
@@ -197,7 +196,6 @@ static int start(char *why, size_t room)
 		return -FI_ENODEV;
 	}
 	fi_param_get_int(NULL, "hmem_ze_copy_engine", &ordinal);
-	use_dmabuf = hmem_param_bool("hmem_ze_use_dmabuf", true);
 	return 0;
 }
 
@@ -447,7 +445,7 @@ static int ipc_close(const struct hmem_loc *loc, void *base)
 
 static bool exports(void)
 {
-	return use_dmabuf;
+	return true;
 }
 
 static int dmabuf(const struct hmem_loc *loc, void *addr, size_t len, int *fd_p, uint64_t *off_p)
@@ -459,8 +457,6 @@ static int dmabuf(const struct hmem_loc *loc, void *addr, size_t len, int *fd_p,
 	size_t total;
 	ze_result ret;
 
-	if (!use_dmabuf)
-		return -FI_EOPNOTSUPP;
 	ret = ze.GetAddressRange(place->ctx, addr, &base, &total);
 	if (!ret)
 		ret = ze.GetAllocProperties(place->ctx, base, &props, &dev);

@@ -339,22 +339,35 @@ static bool similar(const char *name, char *buf)
 	return best <= TYPOS_MAX;
 }
 
+/* check_name - @where: "", or the line of the configuration file that sets it. */
+static void check_name(const char *where, const char *name)
+{
+	const char *instead = core_param_removed(name);
+	char known[ENV_NAME_MAX];
+
+	if (instead)
+		CORE_WARN("%s%s is no longer a variable of this library and has no effect: %s\n", where, name,
+			  instead);
+	else if (strlen(name) < ENV_NAME_MAX && similar(name, known))
+		CORE_WARN("%s%s is not a variable of this library and has no effect: did you mean %s?\n", where,
+			  name, known);
+}
+
 /* check_line - one of the configuration file. */
 static void check_line(const char *file, unsigned line, const char *name)
 {
-	char known[ENV_NAME_MAX];
+	char where[PATH_MAX + 16];
 
-	if (!name)
-		CORE_WARN("%s:%u: the line has no effect: it has to be a comment (#) or FI_NAME = value\n", file,
-			  line);
-	else if (strlen(name) < ENV_NAME_MAX && similar(name, known))
-		CORE_WARN("%s:%u: %s is not a variable of this library and has no effect: did you mean %s?\n",
-			  file, line, name, known);
+	snprintf(where, sizeof(where), "%s:%u: ", file, line);
+	if (name)
+		check_name(where, name);
+	else
+		CORE_WARN("%sthe line has no effect: it has to be a comment (#) or FI_NAME = value\n", where);
 }
 
 static void check_env(void)
 {
-	char name[ENV_NAME_MAX], known[ENV_NAME_MAX];
+	char name[ENV_NAME_MAX];
 	char **var;
 
 	core_env_each_line(check_line);
@@ -366,9 +379,7 @@ static void check_env(void)
 			continue;
 		memcpy(name, *var, len);
 		name[len] = '\0';
-		if (similar(name, known))
-			CORE_WARN("%s is not a variable of this library and has no effect: did you mean "
-				  "%s?\n", name, known);
+		check_name("", name);
 	}
 }
 

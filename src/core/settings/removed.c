@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/* Variables that earlier versions had. */
+
+#include <string.h>
+
+#include "core/param.h"
+
+#define IN_HINTS "programs ask for it in their hints (fi_getinfo(3))"
+#define BY_VERBS "FI_VERBS_USE_DMABUF=0 registers no device memory as a dma-buf"
+#define BY_TIMEOUT "probes follow FI_TCP_USER_TIMEOUT, 0 for none"
+
+static const struct {
+	const char *name;
+	const char *instead;
+} removed[] = {
+	{ "FI_HMEM_CUDA_USE_DMABUF", BY_VERBS },
+	{ "FI_HMEM_NEURON_USE_DMABUF", BY_VERBS },
+	{ "FI_HMEM_ROCR_USE_DMABUF", BY_VERBS },
+	{ "FI_HMEM_SYNAPSEAI_USE_DMABUF", BY_VERBS },
+	{ "FI_HMEM_ZE_USE_DMABUF", BY_VERBS },
+	{ "FI_LOOP_CONN_RETRY", "a connect is repeated for 1 s" },
+	{ "FI_LOOP_RX_SIZE", IN_HINTS },
+	{ "FI_LOOP_TX_SIZE", IN_HINTS },
+	{ "FI_OFI_RXD_EAGER_SIZE", "messages of up to 65536 bytes are sent before the receiver asks for them" },
+	{ "FI_OFI_RXD_MAX_INJECT", IN_HINTS },
+	{ "FI_OFI_RXD_RX_SIZE", IN_HINTS },
+	{ "FI_OFI_RXD_TX_SIZE", IN_HINTS },
+	{ "FI_OFI_RXD_WINDOW", "peers may have in flight what the socket buffer holds (net.core.rmem_max)" },
+	{ "FI_OFI_RXM_NUM_MSG_EPS", "each peer has one endpoint below, which keeps all message orders; FI_TCP_LANES is "
+	  "for several TCP connections to a peer of provider tcp" },
+	{ "FI_SHM_PULL_SIZE", "8192 bytes and more are read from the sender's memory; FI_SHM_DISABLE_CMA=1 copies all "
+	  "through shared memory" },
+	{ "FI_TCP_KEEPALIVE_ENABLE", BY_TIMEOUT },
+	{ "FI_TCP_KEEPALIVE_INTVL", BY_TIMEOUT },
+	{ "FI_TCP_KEEPALIVE_PROBES", BY_TIMEOUT },
+	{ "FI_TCP_KEEPALIVE_TIME", BY_TIMEOUT },
+};
+
+const char *core_param_removed(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(removed) / sizeof(removed[0]); i++)
+		if (!strcmp(removed[i].name, name))
+			return removed[i].instead;
+	return NULL;
+}
