@@ -89,6 +89,43 @@ static void a_name_without_endpoint_is_reported_once(void **state)
 	fake_close(a, 100);
 }
 
+static void on_nothing(struct chan_src *src, uint32_t events)
+{
+}
+
+/* Polls that are seconds apart, of a server whose sockets always have input, end what waits for a dead peer in a few. */
+static void an_attempt_ends_beside_busy_sockets(void **state)
+{
+	enum { BUSY = 3 * CHAN_EVENTS_MAX };
+	struct eng_ep *a = ep_at(NULL);
+	struct chan_poller *poller = chan_link_of(a->link)->poller;
+	fake_addr addr = { "fi_shm://none" };
+	struct eng_peer *peer = fake_peer(a, &addr);
+	struct chan_src busy[BUSY];
+	int pair[2], i;
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+	assert_int_equal(write(pair[1], "", 1), 1);
+	for (i = 0; i < BUSY; i++) {
+		busy[i] = (struct chan_src) { .fd = dup(pair[0]), .event = on_nothing };
+		assert_int_equal(chan_src_want(poller, &busy[i], POLLIN), 0);
+	}
+	fake_send(peer, 10, 0);
+	for (i = 0; i < 4 && !peer->down; i++) {
+		usleep(250000);		/* longer than the retries: FI_SHM_CONN_RETRY is 200 ms here */
+		fake_poll();
+	}
+	assert_int_equal(peer->down, 1);
+	assert_int_equal(peer->lost_cnt, 1);
+	for (i = 0; i < BUSY; i++) {
+		chan_src_want(poller, &busy[i], 0);
+		close(busy[i].fd);
+	}
+	close(pair[0]);
+	close(pair[1]);
+	fake_close(a, 100);
+}
+
 static void a_name_in_use_is_refused(void **state)
 {
 	char name[SHM_NAME_MAX];
@@ -593,6 +630,7 @@ int main(void)
 		TEST(two_processes_connect_simultaneously),
 		TEST(sixty_four_endpoints_all_to_all),
 		TEST(a_name_without_endpoint_is_reported_once),
+		TEST(an_attempt_ends_beside_busy_sockets),
 		TEST(a_name_in_use_is_refused),
 		TEST(another_name_with_the_same_key_is_refused),
 		TEST(a_restarted_peer_is_connected_again),

@@ -575,13 +575,19 @@ static __attribute__((noinline)) void measure(struct shm_poller *poller)
 		poller->crowd--;
 }
 
-/* look - at the sockets, for a timer that is due: the rings have none. */
+/* look - at all sockets, for a timer that is due: the rings have none.  In one poll, since polls are seconds apart
+ * where processes take turns.
+ */
 static bool look(struct chan_poller *base, int *done_p)
 {
-	int cnt = ask_sockets(container_of(base, struct shm_poller, base));
+	unsigned calls = chan_poller_calls(base);
+	int cnt;
 
-	*done_p += cnt;
-	return cnt < CHAN_EVENTS_MAX;
+	do {
+		cnt = ask_sockets(container_of(base, struct shm_poller, base));
+		*done_p += cnt;
+	} while (cnt == CHAN_EVENTS_MAX && --calls);
+	return true;
 }
 
 /* poll_first, poll_last - the work before and after the rings that most polls have none of. */

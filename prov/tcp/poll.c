@@ -204,11 +204,14 @@ void tcp_poller_reap(struct tcp_poller *poller)
 static bool look(struct chan_poller *base, int *done_p)
 {
 	struct tcp_poller *poller = container_of(base, struct tcp_poller, base);
+	unsigned calls = chan_poller_calls(base);
 
 	if (poller->rest || attach(poller))
 		return false;
-	*done_p += ask_set(poller);
-	return poller->asked_all;
+	do
+		*done_p += ask_set(poller);
+	while (!poller->asked_all && !poller->rest && --calls);
+	return !poller->rest;
 }
 
 /* poll_rare - timers, paused connections and queued connects: most polls have none. */

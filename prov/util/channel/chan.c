@@ -542,6 +542,14 @@ void chan_rejected(struct chan *chan, const void *data, size_t len)
 	unreachable(chan, FI_ECONNREFUSED, data, len);
 }
 
+/* repeat - one more attempt, from poll().  If it was the last one, what waits ends now: the next poll may be late. */
+static void repeat(struct chan *chan)
+{
+	attempt(chan);
+	if (chan->state == CHAN_BACKOFF && chan->give_up)
+		report_unreachable(chan);
+}
+
 static void fire(struct timer *timer, uint64_t now)
 {
 	struct chan *chan = container_of(timer, struct chan, timer);
@@ -551,13 +559,13 @@ static void fire(struct timer *timer, uint64_t now)
 		if (chan->give_up)
 			report_unreachable(chan);
 		else
-			attempt(chan);
+			repeat(chan);
 		break;
 	case CHAN_YIELDED:
 		/* The peer's own attempt, which was to replace ours, did not arrive.  Its process may have ended
 		 * meanwhile: connect again, and if it is only slow, it refuses once more, however often.
 		 */
-		attempt(chan);
+		repeat(chan);
 		break;
 	case CHAN_PARKED:	/* an operation waits for the peer: does it live? */
 		if (eng_peer_waits(chan_peer(chan))) {

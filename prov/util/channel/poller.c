@@ -85,9 +85,11 @@ int chan_src_want(struct chan_poller *poller, struct chan_src *src, uint32_t eve
 		fdset_remove(set, src->fd);
 	else
 		ret = src->events ? fdset_change(set, src->fd, events, src) : fdset_add(set, src->fd, events, src);
-	if (!ret)
-		src->events = events;
-	return ret;
+	if (ret)
+		return ret;
+	poller->src_cnt += (events != 0) - (src->events != 0);
+	src->events = events;
+	return 0;
 }
 
 int chan_poller_events(struct chan_poller *poller)

@@ -32,6 +32,7 @@ struct chan_poller {
 	uint64_t app_polls;		/* prog->polls at the last poll */
 	unsigned connecting;		/* attempts in flight */
 	unsigned connecting_max;	/* at a time; 0: no limit */
+	unsigned src_cnt;		/* descriptors in the set */
 	struct timers timers;		/* by chan_poller_now(); chan_poller_timers() fires them */
 	uint64_t (*clock)(void);	/* the system's, in ns; the link may replace it at first */
 	uint64_t read_ns;		/* what it said when it was read last */
@@ -66,6 +67,14 @@ int chan_src_want(struct chan_poller *poller, struct chan_src *src, uint32_t eve
  * events.  Returns how many had; CHAN_EVENTS_MAX: others may have some, too.
  */
 int chan_poller_events(struct chan_poller *poller);
+
+/* chan_poller_calls - so many calls of chan_poller_events() report all that have events by now, whatever
+ * comes meanwhile: the set reports its descriptors in turn.
+ */
+static inline unsigned chan_poller_calls(const struct chan_poller *poller)
+{
+	return poller->src_cnt / CHAN_EVENTS_MAX + 1;
+}
 
 /* A listening socket, which can be paused while no descriptor or memory is left: connecting
  * peers wait in its backlog.

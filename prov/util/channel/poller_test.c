@@ -402,6 +402,7 @@ static void sources_have_the_events_that_they_want(void **state)
 	assert_int_equal(chan_poller_events(fake_poller), 1);
 	assert_int_equal(a.events, EPOLLOUT);
 	assert_int_equal(chan_src_want(fake_poller, &b.src, EPOLLOUT), 0);
+	assert_int_equal(fake_poller->src_cnt, 2);
 
 	/* one handler takes the other source out of the set: its event is not delivered any more */
 	a.other = &b.src;
@@ -416,6 +417,32 @@ static void sources_have_the_events_that_they_want(void **state)
 	close(pair[1]);
 	assert_int_equal(chan_src_want(fake_poller, &a.src, EPOLLIN), -EBADF);
 	assert_int_equal(a.src.events, 0);
+	assert_int_equal(fake_poller->src_cnt, 0);
+}
+
+/* More than one call reports: each is reported in turn, although all have events for ever. */
+static void all_sources_are_seen_in_some_calls(void **state)
+{
+	enum { N = 2 * CHAN_EVENTS_MAX + 5 };
+	struct fake_src src[N] = { 0 };
+	unsigned calls;
+	int pair[2], i;
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+	assert_int_equal(chan_poller_calls(fake_poller), 1);
+	for (i = 0; i < N; i++) {
+		src[i].src = (struct chan_src) { .fd = dup(pair[i % 2]), .event = on_event };
+		assert_int_equal(chan_src_want(fake_poller, &src[i].src, EPOLLOUT), 0);
+	}
+	for (calls = chan_poller_calls(fake_poller); calls; calls--)
+		assert_int_equal(chan_poller_events(fake_poller), CHAN_EVENTS_MAX);
+	for (i = 0; i < N; i++) {
+		assert_true(src[i].seen > 0);
+		assert_int_equal(chan_src_want(fake_poller, &src[i].src, 0), 0);
+		close(src[i].src.fd);
+	}
+	close(pair[0]);
+	close(pair[1]);
 }
 
 static void on_connection(struct chan_src *src, uint32_t events)
@@ -473,6 +500,7 @@ int main(void)
 		TEST(a_refused_packet_is_offered_in_one_poll_of_some),
 		TEST(a_poll_takes_some_unexpected_messages),
 		TEST(sources_have_the_events_that_they_want),
+		TEST(all_sources_are_seen_in_some_calls),
 		TEST(a_paused_listener_waits),
 	};
 
