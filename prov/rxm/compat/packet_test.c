@@ -244,13 +244,16 @@ static void impossible_fields(void **state)
 	impossible(second, 40, 16383, 8);
 	impossible(rndv, 160, 0, 1);
 	impossible(rndv, 160, 5, 1);
+	impossible(rndv, 160, 255, 1);
 	impossible(rndv, 40, 77, 8);			/* not the sum */
 	impossible(rndv, 64, UINT64_MAX, 8);		/* wraps */
 	impossible(offer, 160, 0, 1);
 	impossible(offer, 160, 5, 1);
+	impossible(offer, 160, 255, 1);
 	impossible(offer, 72, UINT64_MAX, 8);
 	impossible(atomic, 58, 0, 1);
 	impossible(atomic, 58, 5, 1);
+	impossible(atomic, 58, 255, 1);
 	impossible(atomic, 40, 103, 8);
 	impossible(response, 40, 15, 8);
 	impossible(response, 64, 0x01000000, 4);	/* status 1: not negative */

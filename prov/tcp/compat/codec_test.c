@@ -308,6 +308,35 @@ static void bad_frames(void **state)
 	}
 }
 
+/* A count of ranges that the array of a frame has no room for, or none; the length of the header agrees with it where
+ * it can.
+ */
+static void counts_of_ranges(void **state)
+{
+	static const unsigned counts[] = { 0, 1, TCP_CFRAME_RANGES, TCP_CFRAME_RANGES + 1, 255 };
+	uint8_t *wire = calloc(1, TCP_CFRAME_MIN + 255 * sizeof(struct tcp_crange));
+	struct tcp_cframe got;
+	const char *why;
+	size_t i, len;
+	bool good;
+
+	for (i = 0; i < 4 * CNT(counts); i++) {
+		bool swapped = i % 2, write = i / 2 % 2;
+		unsigned cnt = counts[i / 4];
+
+		len = TCP_CFRAME_MIN + cnt * sizeof(struct tcp_crange);
+		memcpy(wire, (uint8_t[]) { 3, write ? 4 : 2, 0, 0, 0, (uint8_t) cnt, (uint8_t) len, 0 }, 8);
+		wire[8] = swapped ? 0 : (uint8_t) len;
+		wire[15] = swapped ? (uint8_t) len : 0;
+		good = cnt && cnt <= TCP_CFRAME_RANGES;
+		assert_int_equal(tcp_cframe_get(wire, len, swapped, &got, &why), good ? len : 0);
+		assert_int_equal(!why, good);
+		if (good)
+			assert_int_equal(got.ranges, cnt);
+	}
+	free(wire);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -322,6 +351,7 @@ int main(void)
 		cmocka_unit_test(frames),
 		cmocka_unit_test(captured_headers),
 		cmocka_unit_test(bad_frames),
+		cmocka_unit_test(counts_of_ranges),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
