@@ -58,6 +58,33 @@ static void test_stale_and_forged_ids_find_nothing(void **arg)
 	ids_fini(&ids);
 }
 
+/* The generations of a slot begin again twice while requests are open on both sides of it. */
+static void test_generations_wrap_beside_open_names(void **arg)
+{
+	uint32_t open[3], id, first;
+	int obj[4], i, k;
+	struct ids ids;
+
+	(void) arg;
+	ids_init(&ids);
+	open[0] = ids_get(&ids, &obj[0]);
+	first = ids_get(&ids, &obj[3]);
+	for (i = 1; i < 3; i++)
+		open[i] = ids_get(&ids, &obj[i]);
+	ids_put(&ids, first);
+	for (i = 0; i < 10000; i++) {
+		id = ids_get(&ids, &obj[3]);
+		assert_ptr_equal(ids_find(&ids, id), &obj[3]);
+		for (k = 0; k < 3; k++) {
+			assert_int_not_equal(id, open[k]);
+			assert_ptr_equal(ids_find(&ids, open[k]), &obj[k]);
+		}
+		ids_put(&ids, id);
+	}
+	assert_int_equal(ids.used, 3);
+	ids_fini(&ids);
+}
+
 static void test_map_fills_up(void **arg)
 {
 	struct ids ids;
@@ -80,6 +107,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names_are_distinct_and_found),
 		cmocka_unit_test(test_stale_and_forged_ids_find_nothing),
+		cmocka_unit_test(test_generations_wrap_beside_open_names),
 		cmocka_unit_test(test_map_fills_up),
 	};
 

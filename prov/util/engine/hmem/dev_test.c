@@ -156,6 +156,30 @@ static void messages(void)
 	message(150, true, FI_INJECT);
 }
 
+/* The program does not want the message: at once, or when it has claimed it. */
+static void test_discarded(void **state)
+{
+	struct fi_msg_tagged msg = { .addr = FI_ADDR_UNSPEC, .tag = 9, .context = &ctx[1] };
+	size_t i, k;
+
+	for (k = 0; k < 6; k++) {
+		open_kind((int) k % 3, k % 2 ? &near_rough : &rough);
+		for (i = 0; i < 20 * LENS; i++) {
+			assert_int_equal(fi_tsend(a->ep, from, lens[i % LENS], fi_mr_desc(mr_from), 1, 9, &ctx[0]), 0);
+			world_settle(&w);
+			assert_int_equal(fi_trecvmsg(b->ep, &msg, FI_PEEK | (i % 2 ? FI_CLAIM : FI_DISCARD)), 0);
+			done(b, &ctx[1]);
+			if (i % 2) {
+				assert_int_equal(fi_trecvmsg(b->ep, &msg, FI_CLAIM | FI_DISCARD), 0);
+				done(b, &ctx[1]);
+			}
+			done(a, &ctx[0]);
+		}
+		messages();
+		close_kind();
+	}
+}
+
 /* One side's buffer is the host's. */
 static void half(void)
 {
@@ -761,6 +785,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_close_in_the_middle),
 		cmocka_unit_test(test_region_closes),
+		cmocka_unit_test(test_discarded),
 		cmocka_unit_test(test_failing_calls),
 		cmocka_unit_test(test_error_names_call),
 		cmocka_unit_test(test_registration),
