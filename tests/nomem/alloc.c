@@ -136,9 +136,18 @@ VISIBLE void *realloc(void *mem, size_t size)
 	return must_fail() ? NULL : real(mem, size);
 }
 
+/* dlsym() frees the text of an error before: that memory stays. */
 VISIBLE void free(void *mem)
 {
-	REAL(void, "free", void *);
+	static bool asks;
+	static void (*real)(void *);
+
+	if (!real) {
+		if (asks)
+			return;
+		asks = true;
+		real = (void (*)(void *)) (uintptr_t) dlsym(RTLD_NEXT, "free");
+	}
 	if (!is_early(mem))
 		real(mem);
 }
