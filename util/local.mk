@@ -21,7 +21,9 @@ util_fi_top_SOURCES = \
 	util/json.c util/json.h \
 	util/top/fi_top.c \
 	util/top/gather.c util/top/gather.h \
+	util/top/metrics.c \
 	util/top/show.c util/top/show.h \
+	util/top/since.c util/top/since.h \
 	util/top/waits.c
 
 util_fi_pingpong_SOURCES = \

@@ -30,6 +30,9 @@ void rxd_path(const struct chan *base, struct chan_path *path)
 	snprintf(path->way, sizeof(path->way), "acknowledged datagrams of up to %u bytes from %s",
 		 conn->mtu.now, base->link->addr_len ?
 		 chan_text(base->link, base->link->addr, base->link->addr_len, text) : "this host");
+	path->traffic.sent_bytes = conn->nxt;
+	path->traffic.got_bytes = conn->rcv_nxt;
+	path->traffic.rtt_ns = conn->rtt.min ? conn->rtt.smooth : 0;
 	path->same_host = !base->link->msg && chan_path_same_host(base);
 	chan_path_avoids(base, path);
 }

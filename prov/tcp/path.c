@@ -2,7 +2,12 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /* The path of a connection as text: channel/path.h. */
+#include <linux/tcp.h>		/* has more of struct tcp_info than netinet/tcp.h */
 #include <stdio.h>
+
+/* conf.h defines a TCP_INFO that logs. */
+enum { SOCKET_INFO = TCP_INFO };
+#undef TCP_INFO
 
 #include "channel/path.h"
 #include "link.h"
@@ -20,6 +25,31 @@ static void lanes_text(const struct tcp_conn *conn, char *buf, size_t size)
 		snprintf(buf, size, ", %u lanes", conn->lanes->cnt);
 }
 
+/* add_traffic - of one socket, as its kernel counts it. */
+static void add_traffic(const struct tcp_conn *conn, struct chan_traffic *traffic)
+{
+	struct tcp_info info = { .tcpi_state = 0 };
+	socklen_t len = sizeof(info);
+
+	if (getsockopt(conn->src.fd, IPPROTO_TCP, SOCKET_INFO, &info, &len))
+		return;
+	traffic->sent_bytes += info.tcpi_bytes_sent;
+	traffic->got_bytes += info.tcpi_bytes_received;
+	traffic->resent_bytes += info.tcpi_bytes_retrans;
+	if (!traffic->rtt_ns)
+		traffic->rtt_ns = info.tcpi_rtt * UINT64_C(1000);
+}
+
+static void find_traffic(const struct tcp_conn *conn, struct chan_traffic *traffic)
+{
+	unsigned i;
+
+	add_traffic(conn, traffic);
+	for (i = 1; conn->lanes && i < conn->lanes->cnt; i++)
+		if (conn->lanes->conn[i])
+			add_traffic(conn->lanes->conn[i], traffic);
+}
+
 void tcp_path(const struct chan *base, struct chan_path *path)
 {
 	const struct tcp_conn *conn = base->conn;
@@ -35,5 +65,6 @@ void tcp_path(const struct chan *base, struct chan_path *path)
 	if (conn->stream)
 		path->format = "published";
 	path->same_host = conn->same_host;
+	find_traffic(conn, &path->traffic);
 	chan_path_avoids(base, path);
 }

@@ -5,9 +5,11 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "show.h"
+#include "since.h"
 
 #define PIDS_MAX 256
 
@@ -20,15 +22,18 @@ static const char usage[] =
 	"\n"
 	"  --once         show it once, and end; without a terminal the default\n"
 	"  --json         the same as JSON, once\n"
+	"  --metrics      the numbers as OpenMetrics text, once\n"
+	"  --dot          what waits for what as a graph for dot(1), once\n"
 	"  -p, --paths    the path to each peer, too\n"
-	"  -d SECONDS     between two looks (1)\n"
+	"  -d SECONDS     between two looks (1); what is shown once is then compared with a look before it\n"
 	"  -h, --help     this text\n"
 	"  --version      the release\n";
 
 struct options {
-	bool once, json;
+	bool once;		/* as text */
+	void (*form)(const struct answers *answers, FILE *out);	/* another one, once; NULL: text */
 	uint32_t want;
-	unsigned seconds;
+	unsigned seconds;	/* 0: not said */
 	pid_t pids[PIDS_MAX];
 	size_t pid_cnt;
 };
@@ -48,53 +53,85 @@ static int parse_pids(struct options *o, int argc, char **argv)
 	return 0;
 }
 
+/* parse_option - returns -1, or the status to exit with. */
+static int parse_option(struct options *o, int c)
+{
+	switch (c) {
+	case 'o':
+		o->once = true;
+		return -1;
+	case 'j':
+		o->form = show_json;
+		return -1;
+	case 'm':
+		o->form = show_metrics;
+		return -1;
+	case 'D':
+		o->form = show_dot;
+		return -1;
+	case 'p':
+		o->want |= INSPECT_PATHS;
+		return -1;
+	case 'd':
+		o->seconds = atoi(optarg) > 0 ? (unsigned) atoi(optarg) : 0;
+		return o->seconds ? -1 : 1;
+	case 'h':
+		fputs(usage, stdout);
+		return 0;
+	case 'V':
+		printf("fi_top %s\n", PACKAGE_VERSION);
+		return 0;
+	default:
+		return 1;
+	}
+}
+
 /* parse - returns -1, or the status to exit with. */
 static int parse(struct options *o, int argc, char **argv)
 {
 	static const struct option longs[] = {
 		{ "once", no_argument, NULL, 'o' }, { "json", no_argument, NULL, 'j' },
+		{ "metrics", no_argument, NULL, 'm' }, { "dot", no_argument, NULL, 'D' },
 		{ "paths", no_argument, NULL, 'p' }, { "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'V' }, { NULL, 0, NULL, 0 },
 	};
-	int c;
+	int c, ret = -1;
 
-	while ((c = getopt_long(argc, argv, "pd:h", longs, NULL)) != -1) {
-		if (c == 'o') {
-			o->once = true;
-		} else if (c == 'j') {
-			o->json = true;
-		} else if (c == 'p') {
-			o->want |= INSPECT_PATHS;
-		} else if (c == 'd' && atoi(optarg) > 0) {
-			o->seconds = (unsigned) atoi(optarg);
-		} else if (c == 'h') {
-			fputs(usage, stdout);
-			return 0;
-		} else if (c == 'V') {
-			printf("fi_top %s\n", PACKAGE_VERSION);
-			return 0;
-		} else {
-			fputs(usage, stderr);
-			return 1;
-		}
-	}
-	if (!parse_pids(o, argc, argv))
-		return -1;
-	fputs(usage, stderr);
-	return 1;
+	while (ret < 0 && (c = getopt_long(argc, argv, "pd:h", longs, NULL)) != -1)
+		ret = parse_option(o, c);
+	if (ret < 0 && parse_pids(o, argc, argv))
+		ret = 1;
+	if (ret > 0)
+		fputs(usage, stderr);
+	return ret;
 }
 
-static int look(const struct options *o)
+static uint64_t now_ns(void)
 {
-	struct answers answers;
-	int ret = answers_gather(o->pids, o->pid_cnt, o->want, &answers);
+	struct timespec ts;
 
-	if (ret) {
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t) ts.tv_sec * 1000000000u + (uint64_t) ts.tv_nsec;
+}
+
+static int gather(const struct options *o, struct since *since, struct answers *answers)
+{
+	if (answers_gather(o->pids, o->pid_cnt, o->want, answers)) {
 		fprintf(stderr, "fi_top: /proc/net/unix cannot be read\n");
 		return 1;
 	}
-	if (o->json) {
-		show_json(&answers, stdout);
+	since_update(since, answers, now_ns());
+	return 0;
+}
+
+static int look(const struct options *o, struct since *since)
+{
+	struct answers answers;
+
+	if (gather(o, since, &answers))
+		return 1;
+	if (o->form) {
+		o->form(&answers, stdout);
 	} else {
 		show_waits(&answers, stdout);
 		show_text(&answers, stdout);
@@ -103,19 +140,37 @@ static int look(const struct options *o)
 	return fflush(stdout) ? 1 : 0;
 }
 
+/* look_once - after another look, where the time between the two was given. */
+static int look_once(const struct options *o, struct since *since)
+{
+	struct answers answers;
+
+	if (!o->seconds)
+		return look(o, since);
+	if (gather(o, since, &answers))
+		return 1;
+	answers_free(&answers);
+	sleep(o->seconds);
+	return look(o, since);
+}
+
 int main(int argc, char **argv)
 {
-	struct options o = { .seconds = 1 };
+	struct options o = { .want = INSPECT_TRAFFIC };
+	struct since since = { .cnt = 0 };
 	int ret = parse(&o, argc, argv);
 
 	if (ret >= 0)
 		return ret;
-	if (o.once || o.json || !isatty(STDOUT_FILENO))
-		return look(&o);
+	if (o.once || o.form || !isatty(STDOUT_FILENO)) {
+		ret = look_once(&o, &since);
+		since_free(&since);
+		return ret;
+	}
 	do {
 		fputs("\033[H\033[2J", stdout);
-		ret = look(&o);
-		sleep(o.seconds);
+		ret = look(&o, &since);
+		sleep(o.seconds ? o.seconds : 1);
 	} while (!ret);
 	return ret;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../json.h"
+#include "since.h"
 
 /* ---- text ---------------------------------------------------------------------------------- */
 
@@ -26,6 +27,26 @@ static void text_ep(const struct inspect_ep *ep, FILE *out)
 		ep->unexp_tagged, ep->unexp_msgs, ep->held, ep->sleepers ? ", the program sleeps in a call" : "");
 }
 
+/* text_amount - "12 bytes", with the rate where there is one. */
+static void text_amount(const char *verb, const char *unit, uint64_t cnt, uint64_t per_s, FILE *out)
+{
+	if (cnt)
+		fprintf(out, ", %s %" PRIu64 " %s", verb, cnt, unit);
+	if (cnt && per_s)
+		fprintf(out, " (%" PRIu64 "/s)", per_s);
+}
+
+static void text_traffic(const struct inspect_peer *peer, FILE *out)
+{
+	text_amount("sent", "bytes", peer->sent_bytes, peer->per_s[0], out);
+	text_amount("sent", "packets", peer->sent_packets, peer->per_s[2], out);
+	text_amount("got", "bytes", peer->got_bytes, peer->per_s[1], out);
+	text_amount("got", "packets", peer->got_packets, peer->per_s[3], out);
+	text_amount("sent again", "bytes", peer->resent_bytes, 0, out);
+	if (peer->rtt_ns)
+		fprintf(out, ", round trip %" PRIu64 " us", (peer->rtt_ns + 999) / 1000);
+}
+
 static void text_peer(const struct inspect_peer *peer, FILE *out)
 {
 	fprintf(out, "    peer %s over %s, %s", peer->addr, peer->link, peer->state);
@@ -37,6 +58,7 @@ static void text_peer(const struct inspect_peer *peer, FILE *out)
 		fprintf(out, ", %" PRIu64 " packets wait for a connection", peer->queued);
 	if (peer->msgs)
 		fprintf(out, ", %" PRIu64 " unexpected messages of %" PRIu64 " bytes", peer->msgs, peer->msg_bytes);
+	text_traffic(peer, out);
 	if (peer->xoff)
 		fprintf(out, ", flow control: %s", peer->xoff == 1 ? "it takes announcements only" :
 			peer->xoff == 2 ? "we take announcements only" : "both take announcements only");
@@ -45,29 +67,36 @@ static void text_peer(const struct inspect_peer *peer, FILE *out)
 
 static void text_send(const struct inspect_send *send, FILE *out)
 {
+	char age[32];
+
 	fprintf(out, "      send: %s", send->what);
 	if (!strcmp(send->what, "tagged"))
 		fprintf(out, ", tag 0x%" PRIx64, send->tag);
-	fprintf(out, ", %" PRIu64 " bytes, waits for %s\n", send->len, send->waits);
+	fprintf(out, ", %" PRIu64 " bytes%s, waits for %s\n", send->len, since_text(send->age_ns, age),
+		send->waits);
 }
 
 static void text_recv(const struct inspect_recv *recv, FILE *out)
 {
+	char age[32];
+
 	fprintf(out, "    receive: %s", recv->tagged ? "tagged" : recv->multi ? "multi-receive buffer" : "any message");
 	if (recv->tagged)
 		fprintf(out, ", tag 0x%" PRIx64, recv->tag);
 	if (recv->tagged && recv->ignore)
 		fprintf(out, " (ignore 0x%" PRIx64 ")", recv->ignore);
-	fprintf(out, ", from %s, %" PRIu64 " bytes: no such message has come\n",
-		*recv->from ? recv->from : "any peer", recv->room);
+	fprintf(out, ", from %s, %" PRIu64 " bytes%s: no such message has come\n",
+		*recv->from ? recv->from : "any peer", recv->room, since_text(recv->age_ns, age));
 }
 
 static void text_msg(const struct inspect_msg *msg, FILE *out)
 {
+	char age[32];
+
 	fprintf(out, "    unexpected: %s", msg->tagged ? "tagged" : "message");
 	if (msg->tagged)
 		fprintf(out, ", tag 0x%" PRIx64, msg->tag);
-	fprintf(out, ", from %s, %" PRIu64 " bytes%s\n", msg->from, msg->len,
+	fprintf(out, ", from %s, %" PRIu64 " bytes%s%s\n", msg->from, msg->len, since_text(msg->age_ns, age),
 		msg->announced ? ", which are still with the sender" : "");
 }
 
@@ -162,6 +191,12 @@ static void json_peer(struct json *j, const struct inspect_peer *peer)
 	json_u64(j, "unexpected_bytes", peer->msg_bytes);
 	json_bool(j, "takes_announcements_only", peer->xoff & 1);
 	json_bool(j, "told_announcements_only", peer->xoff & 2);
+	json_u64(j, "sent_bytes", peer->sent_bytes);
+	json_u64(j, "received_bytes", peer->got_bytes);
+	json_u64(j, "sent_packets", peer->sent_packets);
+	json_u64(j, "received_packets", peer->got_packets);
+	json_u64(j, "retransmitted_bytes", peer->resent_bytes);
+	json_real(j, "rtt_us", (double) peer->rtt_ns / 1000, 1);
 }
 
 static void json_recv(struct json *j, const struct inspect_recv *recv)
@@ -172,6 +207,7 @@ static void json_recv(struct json *j, const struct inspect_recv *recv)
 	json_u64(j, "ignore", recv->ignore);
 	json_u64(j, "bytes", recv->room);
 	json_u64(j, "order", recv->seq);
+	json_real(j, "age_s", (double) recv->age_ns / 1e9, 3);
 	json_str(j, "from", *recv->from ? recv->from : NULL);
 }
 
@@ -189,6 +225,7 @@ static void json_fields(struct json *j, const union record *r)
 		json_str(j, "waits_for", r->send.waits);
 		json_u64(j, "tag", r->send.tag);
 		json_u64(j, "bytes", r->send.len);
+		json_real(j, "age_s", (double) r->send.age_ns / 1e9, 3);
 		break;
 	case INSPECT_RECV:
 		json_recv(j, &r->recv);
@@ -198,6 +235,7 @@ static void json_fields(struct json *j, const union record *r)
 		json_bool(j, "announced", r->msg.announced);
 		json_u64(j, "tag", r->msg.tag);
 		json_u64(j, "bytes", r->msg.len);
+		json_real(j, "age_s", (double) r->msg.age_ns / 1e9, 3);
 		json_str(j, "from", r->msg.from);
 		break;
 	default:

@@ -134,15 +134,59 @@ static void show_cycles(const struct answers *answers, const struct edges *edges
 	free(path);
 }
 
-void show_waits(const struct answers *answers, FILE *out)
+static struct edges all_edges(const struct answers *answers)
 {
 	struct edges edges = { calloc(EDGES_MAX, sizeof(*edges.of)), 0 };
 	size_t i;
 
-	if (!edges.of)
-		return;
-	for (i = 0; i < answers->cnt; i++)
+	for (i = 0; edges.of && i < answers->cnt; i++)
 		find_edges(answers, i, &edges);
+	return edges;
+}
+
+/* Texts of records have printable characters alone; a quote or a backslash in an address ends no string. */
+static void dot_text(const char *text, FILE *out)
+{
+	for (; *text; text++)
+		fputc(*text == '"' || *text == '\\' ? '?' : *text, out);
+}
+
+static void dot_name(const struct answers *answers, size_t i, const char *addr, FILE *out)
+{
+	if (i < answers->cnt) {
+		fputc('"', out);
+		print_name(&answers->of[i], out);
+	} else {
+		fprintf(out, "\"not asked: ");
+		dot_text(addr, out);
+	}
+	fputc('"', out);
+}
+
+void show_dot(const struct answers *answers, FILE *out)
+{
+	struct edges edges = all_edges(answers);
+	size_t i;
+
+	fprintf(out, "digraph waits {\n");
+	for (i = 0; i < edges.cnt; i++) {
+		fprintf(out, "  ");
+		dot_name(answers, edges.of[i].from, "", out);
+		fprintf(out, " -> ");
+		dot_name(answers, edges.of[i].to, edges.of[i].addr, out);
+		fprintf(out, " [label=\"");
+		dot_text(edges.of[i].what, out);
+		fprintf(out, "\"];\n");
+	}
+	fprintf(out, "}\n");
+	free(edges.of);
+}
+
+void show_waits(const struct answers *answers, FILE *out)
+{
+	struct edges edges = all_edges(answers);
+	size_t i;
+
 	if (edges.cnt) {
 		show_cycles(answers, &edges, out);
 		fprintf(out, "waiting:\n");

@@ -132,5 +132,7 @@ void shm_path(const struct chan *base, struct chan_path *path)
 		 "are read from its memory, remote memory accesses copy to and from it" :
 		 "are read from its memory" : "come through shared memory");
 	path->same_host = true;
+	path->traffic.sent_packets = conn->out.pos;
+	path->traffic.got_packets = conn->in.pos;
 	copies_text(conn, path);
 }

@@ -256,7 +256,7 @@ void chan_set_state(struct chan *chan, enum chan_state state);
 void chan_timer_set(struct chan *chan, uint64_t due_ns);
 
 /* chan_look - eng_link_ops.look (path.c). */
-void chan_look(struct eng_peer *peer, struct inspect_peer *rec, char *path);
+void chan_look(struct eng_peer *peer, struct inspect_peer *rec, uint32_t want, char *path);
 
 /* chan_peer_get, chan_peer_put - eng_link_ops; see select.h for the choice of the link. */
 int chan_peer_get(struct eng_link *base, struct eng_peer *peer);

@@ -122,12 +122,10 @@ static const char *text_of(const struct chan *chan, const struct chan_path *path
 	return buf;
 }
 
-const char *chan_path_text(struct chan *chan, char *buf)
+const char *chan_path_text(struct chan *chan, struct chan_path *path, char *buf)
 {
-	struct chan_path path;
-
-	ask_link(chan, &path);
-	return text_of(chan, &path, buf);
+	ask_link(chan, path);
+	return text_of(chan, path, buf);
 }
 
 /* ---- for inspection --------------------------------------------------------------------------- */
@@ -145,10 +143,28 @@ static const char *state_text(const struct chan *chan)
 	return texts[chan->state];
 }
 
-void chan_look(struct eng_peer *peer, struct inspect_peer *rec, char *path)
+/* look_path - of a connection that stands. */
+static void look_path(struct chan *chan, struct inspect_peer *rec, uint32_t want, char *text)
+{
+	char whole[CHAN_PATH_TEXT_MAX];
+	struct chan_path path;
+
+	if (!want)
+		return;
+	chan_path_text(chan, &path, whole);
+	if (want & INSPECT_PATHS)
+		snprintf(text, INSPECT_PATH, "%.*s", INSPECT_PATH - 1, whole);
+	rec->sent_bytes = path.traffic.sent_bytes;
+	rec->got_bytes = path.traffic.got_bytes;
+	rec->sent_packets = path.traffic.sent_packets;
+	rec->got_packets = path.traffic.got_packets;
+	rec->resent_bytes = path.traffic.resent_bytes;
+	rec->rtt_ns = path.traffic.rtt_ns;
+}
+
+void chan_look(struct eng_peer *peer, struct inspect_peer *rec, uint32_t want, char *path)
 {
 	struct chan *chan = eng_peer_chan(peer);
-	char text[CHAN_PATH_TEXT_MAX];
 	struct list *item;
 
 	if (!chan->link)
@@ -156,8 +172,8 @@ void chan_look(struct eng_peer *peer, struct inspect_peer *rec, char *path)
 	snprintf(rec->state, sizeof(rec->state), "%s", state_text(chan));
 	for (item = chan->pending.next; item != &chan->pending && rec->queued < QUEUED_MAX; item = item->next)
 		rec->queued++;
-	if (path && chan->state == CHAN_READY)
-		snprintf(path, INSPECT_PATH, "%s", chan_path_text(chan, text));
+	if (chan->state == CHAN_READY)
+		look_path(chan, rec, want & (INSPECT_PATHS | INSPECT_TRAFFIC), path);
 }
 
 /* ---- the log ----------------------------------------------------------------------------------- */

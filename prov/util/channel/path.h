@@ -32,6 +32,14 @@ enum chan_surprise {
 	CHAN_SURPRISES
 };
 
+/* What a connection has moved since it stands, headers included; 0: the link does not count it. */
+struct chan_traffic {
+	uint64_t sent_bytes, got_bytes;
+	uint64_t sent_packets, got_packets;
+	uint64_t resent_bytes;
+	uint64_t rtt_ns;	/* smoothed round trip */
+};
+
 /* What a link knows of the path of a connection, which stands. */
 struct chan_path {
 	char way[CHAN_WAY_MAX];	/* "TCP from 10.0.0.1:40000 to 10.0.0.2:50000 by eth0" */
@@ -39,6 +47,7 @@ struct chan_path {
 	const char *format;	/* of its packets; NULL: native */
 	bool same_host;		/* the peer is reached at an address of this host */
 	enum chan_surprise surprise;
+	struct chan_traffic traffic;
 };
 
 /* chan_path_said - the handshake of the peer says who it is.
@@ -57,10 +66,10 @@ bool chan_path_same_host(const struct chan *chan);
  */
 void chan_path_avoids(const struct chan *chan, struct chan_path *path);
 
-/* chan_path_text - what is known of the path of a connection that stands.
+/* chan_path_text - what is known of the path of a connection that stands, in @path, and as text.
  * @buf: CHAN_PATH_TEXT_MAX bytes.  Returns @buf.
  */
-const char *chan_path_text(struct chan *chan, char *buf);
+const char *chan_path_text(struct chan *chan, struct chan_path *path, char *buf);
 
 /* chan_path_log - a connection stands: say by which path. */
 void chan_path_log(struct chan *chan);

@@ -6,6 +6,7 @@
 
 #include "channel/host.h"
 #include "channel/path.h"
+#include "obj/inspect/record.h"
 #include "obj/test/log_catch.h"
 
 static struct chan_path given;
@@ -48,14 +49,38 @@ static void test_versions(void **state)
 	struct eng_peer *peer = fake_peer(link, "peer");
 	struct chan *chan = up(link, peer, 0);
 	char text[CHAN_PATH_TEXT_MAX];
+	struct chan_path path;
 
-	assert_string_equal(chan_path_text(chan, text), "by air; native wire format 3, "
+	assert_string_equal(chan_path_text(chan, &path, text), "by air; native wire format 3, "
 			    "peer's release 2.6.1 (commit feed0001)");
 	given.format = "published";
-	assert_string_equal(chan_path_text(chan, text), "by air; published wire format");
+	assert_string_equal(chan_path_text(chan, &path, text), "by air; published wire format");
 	chan->knows = false;
 	given = (struct chan_path) { .format = NULL };
-	assert_string_equal(chan_path_text(chan, text), "air; native wire format");
+	assert_string_equal(chan_path_text(chan, &path, text), "air; native wire format");
+	fake_link_end(link);
+	free(peer);
+}
+
+/* What is read without being asked for costs system calls. */
+static void test_traffic(void **state)
+{
+	struct fake_link *link = link_of("air");
+	struct eng_peer *peer = fake_peer(link, "peer");
+	struct inspect_peer rec = { .sent_bytes = 0 };
+	char text[INSPECT_PATH] = "";
+
+	up(link, peer, 0);
+	given.traffic = (struct chan_traffic) { 1000, 2000, 3, 4, 50, 6000 };
+	chan_look(peer, &rec, 0, text);
+	assert_string_equal(rec.state, "ready");
+	assert_true(!rec.sent_bytes && !*text);
+	chan_look(peer, &rec, INSPECT_TRAFFIC, text);
+	assert_true(rec.sent_bytes == 1000 && rec.got_bytes == 2000 && rec.sent_packets == 3 &&
+		    rec.got_packets == 4 && rec.resent_bytes == 50 && rec.rtt_ns == 6000);
+	assert_true(!*text);
+	chan_look(peer, &rec, INSPECT_PATHS, text);
+	assert_non_null(strstr(text, "by air"));
 	fake_link_end(link);
 	free(peer);
 }
@@ -66,25 +91,26 @@ static void test_reasons(void **state)
 	struct eng_peer *peer = fake_peer(link, "peer");
 	struct chan *chan = up(link, peer, 0);
 	char text[CHAN_PATH_TEXT_MAX];
+	struct chan_path path;
 
-	assert_null(strstr(chan_path_text(chan, text), "shared memory"));
+	assert_null(strstr(chan_path_text(chan, &path, text), "shared memory"));
 	given.same_host = true;
-	assert_non_null(strstr(chan_path_text(chan, text), "this endpoint has none"));
+	assert_non_null(strstr(chan_path_text(chan, &path, text), "this endpoint has none"));
 	link->base.local_cnt = 1;
-	assert_non_null(strstr(chan_path_text(chan, text), "its log has the reason"));
+	assert_non_null(strstr(chan_path_text(chan, &path, text), "its log has the reason"));
 	chan->local_err = FI_EACCES;
-	assert_non_null(strstr(chan_path_text(chan, text), "another user"));
+	assert_non_null(strstr(chan_path_text(chan, &path, text), "another user"));
 	chan->local_err = FI_ECONNREFUSED;
-	assert_non_null(strstr(chan_path_text(chan, text), "no process listens there"));
+	assert_non_null(strstr(chan_path_text(chan, &path, text), "no process listens there"));
 	chan->local_err = FI_EMFILE;
-	assert_non_null(strstr(chan_path_text(chan, text), "descriptors are short"));
+	assert_non_null(strstr(chan_path_text(chan, &path, text), "descriptors are short"));
 	chan->local_err = FI_ENOPROTOOPT;
-	assert_non_null(strstr(chan_path_text(chan, text), "another version"));
+	assert_non_null(strstr(chan_path_text(chan, &path, text), "another version"));
 	chan->local_err = FI_EIO;
-	assert_non_null(strstr(chan_path_text(chan, text), fi_strerror(FI_EIO)));
+	assert_non_null(strstr(chan_path_text(chan, &path, text), fi_strerror(FI_EIO)));
 	link->base.local_cnt = 0;
 	link->base.msg = true;
-	assert_non_null(strstr(chan_path_text(chan, text), "FI_EP_MSG"));
+	assert_non_null(strstr(chan_path_text(chan, &path, text), "FI_EP_MSG"));
 	link->base.msg = false;
 	fake_link_end(link);
 	free(peer);
@@ -95,12 +121,13 @@ static void test_other_container(void **state)
 	struct fake_link *link = link_of("air");
 	struct eng_peer *peer = fake_peer(link, "peer");
 	char text[CHAN_PATH_TEXT_MAX];
+	struct chan_path path;
 	struct chan *chan = up(link, peer, chan_host_mark());
 
 	if (chan_host_mark())
-		assert_non_null(strstr(chan_path_text(chan, text), "in another container"));
+		assert_non_null(strstr(chan_path_text(chan, &path, text), "in another container"));
 	chan_path_said(chan, ours, &ours, chan_host_mark() + 1);
-	assert_null(strstr(chan_path_text(chan, text), "container"));
+	assert_null(strstr(chan_path_text(chan, &path, text), "container"));
 	fake_link_end(link);
 	free(peer);
 }
@@ -144,6 +171,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_log),		/* first: what is warned of once */
 		TEST(test_versions),
+		TEST(test_traffic),
 		TEST(test_reasons),
 		TEST(test_other_container),
 	};

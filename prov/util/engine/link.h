@@ -269,9 +269,9 @@ struct eng_link_ops {
 
 	/* look - what the link knows of the channel to @peer, for a program that inspects this one.
 	 * @rec:  state and queued are the link's to fill in
-	 * @path: INSPECT_PATH bytes for the text of the path, "" at first; NULL: not wanted
+	 * @want: enum inspect_want; with INSPECT_PATHS @path, INSPECT_PATH bytes, "" at first, gets a text
 	 */
-	void (*look)(struct eng_peer *peer, struct inspect_peer *rec, char *path);
+	void (*look)(struct eng_peer *peer, struct inspect_peer *rec, uint32_t want, char *path);
 
 	/* flush - what send() kept back because of ENG_PKT_MORE or because a
 	 * burst was being posted is sent now.

@@ -131,6 +131,7 @@ static void look_send(const struct eng_tx *tx, struct obj_look *look)
 	snprintf(rec->waits, sizeof(rec->waits), "%s", waits_text(tx));
 	rec->tag = msg.flags & WIRE_F_TAG ? msg.tag : 0;
 	rec->len = tx->len;
+	rec->id = (uintptr_t) tx;
 }
 
 static void look_sends(const struct eng_peer *peer, struct obj_look *look)
@@ -152,7 +153,7 @@ static void look_path(struct eng_peer *peer, struct obj_look *look, struct inspe
 
 	if (!peer->ops)
 		return;
-	peer->ops->look(peer, rec, look->want & INSPECT_PATHS ? text : NULL);
+	peer->ops->look(peer, rec, look->want, text);
 	if (!*text)
 		return;
 	path = obj_look_add(look, INSPECT_PATH_TEXT, sizeof(*path));
@@ -271,6 +272,7 @@ static void look_msg(const struct match_msg *m, bool tagged, struct obj_look *lo
 	rec->announced = msg->env.rts;
 	rec->tag = m->tag;
 	rec->len = msg->env.len;
+	rec->id = (uintptr_t) msg;
 	copy_peer(msg->peer, rec->from);
 }
 

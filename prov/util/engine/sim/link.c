@@ -477,7 +477,7 @@ static int sim_setname(struct eng_link *link, const void *addr, size_t len)
 	return -FI_ENOSYS;
 }
 
-static void sim_look(struct eng_peer *peer, struct inspect_peer *rec, char *path)
+static void sim_look(struct eng_peer *peer, struct inspect_peer *rec, uint32_t want, char *path)
 {
 }
 

@@ -35,6 +35,7 @@
 /* What is asked for beyond the endpoints and their peers. */
 enum inspect_want {
 	INSPECT_PATHS = 1 << 0,	/* the text of each path: system calls */
+	INSPECT_TRAFFIC = 1 << 1,	/* what each connection has moved: system calls */
 };
 
 struct inspect_ask {
@@ -99,6 +100,12 @@ struct inspect_peer {
 	uint64_t held;
 	uint32_t xoff;		/* 1: it takes announcements only, 2: we told it so, 3: both */
 	uint32_t zero;
+	/* What the connection has moved since it stands, headers included; 0: not counted by its link */
+	uint64_t sent_bytes, got_bytes;
+	uint64_t sent_packets, got_packets;
+	uint64_t resent_bytes;
+	uint64_t rtt_ns;	/* smoothed round trip */
+	uint64_t per_s[4];	/* 0; the side that asks writes here what of the first four came in a second */
 };
 
 struct inspect_path {
@@ -112,6 +119,8 @@ struct inspect_send {
 	char waits[32];		/* for what */
 	uint64_t tag;
 	uint64_t len;
+	uint64_t id;		/* of the operation; a later one may have the same */
+	uint64_t age_ns;	/* as of a receive */
 };
 
 struct inspect_recv {
@@ -121,7 +130,7 @@ struct inspect_recv {
 	uint64_t tag, ignore;
 	uint64_t room;		/* bytes */
 	uint64_t seq;		/* order of posting in its endpoint */
-	uint64_t age_ns;	/* it has been waiting for at least so long; 0: not known */
+	uint64_t age_ns;	/* 0; the side that asks writes here since when it has seen it */
 	char from[INSPECT_TEXT];	/* the only source; "": any */
 };
 
@@ -132,6 +141,8 @@ struct inspect_msg {
 	uint64_t tag;
 	uint64_t len;
 	char from[INSPECT_TEXT];
+	uint64_t id;		/* of the message; a later one may have the same */
+	uint64_t age_ns;	/* as of a receive */
 };
 
 /* inspect_next - the record at @at of @len bytes that have arrived.
