@@ -228,9 +228,9 @@ EXTRA_DIST += tests/path/README.md
 # Running programs, looked at.
 if HAVE_TCP
 if HAVE_SHM
-check_PROGRAMS += tests/top/ring
-tests_top_ring_SOURCES = tests/top/ring.c
-tests_top_ring_LDADD = src/libfabric.la
+check_PROGRAMS += tests/top/scene
+tests_top_scene_SOURCES = tests/top/scene.c
+tests_top_scene_LDADD = src/libfabric.la
 dist_check_SCRIPTS += tests/top/top_test
 TESTS += tests/top/top_test
 endif

@@ -17,6 +17,15 @@
 
 #define ANSWER_SECONDS 10	/* for one process */
 
+/* clean - make the text in @size bytes one that can be printed. */
+static void clean(char *text, size_t size)
+{
+	text[size - 1] = '\0';
+	for (; *text; text++)
+		if (*text < ' ' || *text > '~')
+			*text = '?';
+}
+
 /* ---- whom to ask ------------------------------------------------------------------------- */
 
 /* is_expected - is the process at the other end the one that the name says, and of that user? */
@@ -116,25 +125,75 @@ static bool receive(int fd, struct answer *answer)
 	}
 }
 
-static void ask(struct answers *answers, const char *name, pid_t pid, uid_t uid, uint32_t want)
+/* state_of - of process @pid as a letter, with its name; 0: there is none. */
+static char state_of(pid_t pid, char *command, size_t size)
+{
+	char path[64], line[512], *end;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%ld/stat", (long) pid);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	end = fgets(line, sizeof(line), file) ? strrchr(line, ')') : NULL;
+	fclose(file);
+	if (!end || !end[1])
+		return 0;
+	*end = '\0';
+	snprintf(command, size, "%s", line + strcspn(line, "(") + 1);
+	clean(command, strlen(command) + 1);
+	return end[2];
+}
+
+/* add - @answer belongs to @answers, or is freed. */
+static void add(struct answers *answers, struct answer *answer)
+{
+	struct answer *of = realloc(answers->of, (answers->cnt + 1) * sizeof(*of));
+
+	if (!of) {
+		free(answer->buf);
+		return;
+	}
+	answers->of = of;
+	of[answers->cnt++] = *answer;
+}
+
+/* ask_process - a stopped one is not waited for.  Returns why there is no answer, or NULL. */
+static const char *ask_process(const char *name, uid_t uid, uint32_t want, char state, struct answer *answer)
 {
 	struct inspect_ask request = { INSPECT_MAGIC, INSPECT_VERSION, want, 0 };
-	struct answer answer = { .pid = pid, .rank = rank_of(pid) }, *of;
-	int fd = connect_to(name, pid, uid);
+	bool ok;
+	int fd;
 
+	if (state == 'T')
+		return "it is stopped by a signal";
+	if (state == 't')
+		return "it is stopped by a debugger";
+	fd = connect_to(name, answer->pid, uid);
 	if (fd < 0)
-		return;
-	if (send(fd, &request, sizeof(request), MSG_NOSIGNAL) == sizeof(request) && receive(fd, &answer) &&
-	    answer.len) {
-		of = realloc(answers->of, (answers->cnt + 1) * sizeof(*of));
-		if (of) {
-			answers->of = of;
-			of[answers->cnt++] = answer;
-			answer.buf = NULL;
-		}
-	}
-	free(answer.buf);
+		return "its socket refuses, or is that of another process";
+	ok = send(fd, &request, sizeof(request), MSG_NOSIGNAL) == sizeof(request) && receive(fd, answer) &&
+	     answer->len;
 	close(fd);
+	return ok ? NULL : "it does not answer, or another release of fi_top is asked for";
+}
+
+static void ask(struct answers *answers, const char *name, pid_t pid, uid_t uid, uint32_t want)
+{
+	struct answer answer = { .pid = pid, .rank = rank_of(pid) };
+	char state = state_of(pid, answer.command, sizeof(answer.command));
+
+	if (!state || state == 'Z')
+		return;
+	answer.silent = ask_process(name, uid, want, state, &answer);
+	if (answer.silent) {
+		free(answer.buf);
+		answer.buf = NULL;
+		answer.len = 0;
+		if (!state_of(pid, answer.command, sizeof(answer.command)))
+			return;
+	}
+	add(answers, &answer);
 }
 
 static bool is_wanted(const pid_t *pids, size_t cnt, pid_t pid)
@@ -181,14 +240,6 @@ void answers_free(struct answers *answers)
 }
 
 /* ---- records ---------------------------------------------------------------------------------- */
-
-static void clean(char *text, size_t size)
-{
-	text[size - 1] = '\0';
-	for (; *text; text++)
-		if (*text < ' ' || *text > '~')
-			*text = '?';
-}
 
 static void clean_all(union record *r)
 {

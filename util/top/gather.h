@@ -25,6 +25,8 @@ struct answer {
 	uint8_t *buf;		/* whole records, each of a known length */
 	size_t len;
 	bool complete;		/* up to INSPECT_END */
+	const char *silent;	/* why it was not asked, or has not answered; NULL: it has */
+	char command[64];	/* silent: its name */
 };
 
 struct answers {
@@ -33,7 +35,8 @@ struct answers {
 };
 
 /* answers_gather - ask the processes of this user (root: of all), or those of @pids.
- * Ownership: answers_free() frees.   Errors: -FI_ENOMEM.  A process that does not answer is left out.
+ * Ownership: answers_free() frees.   Errors: -FI_ENOSYS: the kernel lists no sockets.  A process that does
+ * not answer has an answer without records, which says so; one that ends meanwhile has none.
  */
 int answers_gather(const pid_t *pids, size_t pid_cnt, uint32_t want, struct answers *answers);
 void answers_free(struct answers *answers);

@@ -139,7 +139,9 @@ static void text_answer(const struct answer *answer, FILE *out)
 
 	while (record_at(answer, off, &r, &off))
 		text_record(answer, &r, out);
-	if (!answer->complete)
+	if (answer->silent)
+		fprintf(out, "process %ld %s: %s\n", (long) answer->pid, answer->command, answer->silent);
+	else if (!answer->complete)
 		fprintf(out, "  the answer is incomplete\n");
 }
 
@@ -272,6 +274,10 @@ static void json_answer(struct json *j, const struct answer *answer)
 	if (record_at(answer, 0, &r, &off) == INSPECT_PROCESS) {
 		json_str(j, "command", r.process.command);
 		json_str(j, "release", r.process.release);
+	}
+	if (answer->silent) {
+		json_str(j, "command", answer->command);
+		json_str(j, "silent", answer->silent);
 	}
 	json_array(j, "endpoints");
 	while (record_at(answer, off, &r, &off)) {

@@ -69,7 +69,7 @@ static const struct seen *find_old(const struct since *since, const struct seen 
 	return since->cnt ? bsearch(seen, since->of, since->cnt, sizeof(*seen), compare) : NULL;
 }
 
-/* rates_of - by a connection that may have been made anew since: then it begins at 0. */
+/* rates_of - of a connection; one that stands since less time begins at 0. */
 static void rates_of(const struct seen *old, const struct seen *seen, uint64_t ns, uint64_t per_s[4])
 {
 	int i;
