@@ -77,7 +77,8 @@ EXTRA_DIST += tests/wire/README.md tests/wire/releases tests/wire/versions tests
 
 # What ompi_test compiles with the MPI that is installed.
 EXTRA_DIST += tests/mpi/README.md tests/mpi/mt.c tests/mpi/mt.h tests/mpi/p2p.c tests/mpi/types.c \
-	tests/mpi/coll.c tests/mpi/osc.c tests/mpi/stress.c tests/mpi/killed.c tests/mpi/latency.c
+	tests/mpi/coll.c tests/mpi/osc.c tests/mpi/stress.c tests/mpi/killed.c tests/mpi/deadlock.c \
+	tests/mpi/latency.c
 
 # The compatibility tests compile these against other headers than ours.
 EXTRA_DIST += tests/compat/program.c tests/compat/datagrams.c

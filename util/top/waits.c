@@ -16,6 +16,7 @@ struct edge {
 	size_t from, to;	/* answers; to == cnt: none of those that answered */
 	char what[128];
 	char addr[INSPECT_TEXT];
+	bool in_cycle;		/* shown with it */
 };
 
 struct edges {
@@ -97,7 +98,7 @@ static void print_edge(const struct answers *answers, const struct edge *edge, F
  * do not.
  */
 static size_t cycle_from(const struct answers *answers, const struct edges *edges, size_t start,
-			 const struct edge **path)
+			 struct edge **path)
 {
 	size_t at = start, len = 0, i;
 
@@ -116,7 +117,7 @@ static size_t cycle_from(const struct answers *answers, const struct edges *edge
 
 static void show_cycles(const struct answers *answers, const struct edges *edges, FILE *out)
 {
-	const struct edge **path = calloc(answers->cnt + 1, sizeof(*path));
+	struct edge **path = calloc(answers->cnt + 1, sizeof(*path));
 	size_t start, len, i;
 	bool lowest;
 
@@ -128,8 +129,10 @@ static void show_cycles(const struct answers *answers, const struct edges *edges
 		if (!lowest)
 			continue;
 		fprintf(out, "deadlock: %zu processes wait for each other\n", len);
-		for (i = 0; i < len; i++)
+		for (i = 0; i < len; i++) {
 			print_edge(answers, path[i], out);
+			path[i]->in_cycle = true;
+		}
 	}
 	free(path);
 }
@@ -185,13 +188,17 @@ void show_dot(const struct answers *answers, FILE *out)
 void show_waits(const struct answers *answers, FILE *out)
 {
 	struct edges edges = all_edges(answers);
+	bool headed = false;
 	size_t i;
 
-	if (edges.cnt) {
-		show_cycles(answers, &edges, out);
-		fprintf(out, "waiting:\n");
-		for (i = 0; i < edges.cnt; i++)
-			print_edge(answers, &edges.of[i], out);
+	show_cycles(answers, &edges, out);
+	for (i = 0; i < edges.cnt; i++) {
+		if (edges.of[i].in_cycle)
+			continue;
+		if (!headed)
+			fprintf(out, "waiting:\n");
+		headed = true;
+		print_edge(answers, &edges.of[i], out);
 	}
 	free(edges.of);
 }
