@@ -14,12 +14,14 @@
  *   dead     rank 1 has talked with rank 0, and was killed; rank 0 receives from it, which ends with an error,
  *            and sends nothing to rank 2, which receives from rank 0
  *   stopped  rank 1 has talked with rank 0, and was stopped by a signal; rank 0 sends 1 MiB to it
+ *   many     rank 0 receives from 10,000 peers, at addresses where nothing is
  *   asleep   rank 1 computes, and makes no progress; rank 0 sends messages to it, as many as are taken
  *
  * "threads": endpoints with a lock, and processes that sleep outside of the library; else without one,
  * and they poll.  The first process writes the pids in a line when all wait, and ends, with all others, when
  * its input ends.
  */
+#include <netinet/in.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
@@ -92,6 +94,7 @@ static void progress(void)
 
 /* One process of the job. */
 struct rank {
+	struct fid_av *av;
 	int me, cnt;
 	bool threads;
 	struct fid_ep *ep;
@@ -197,15 +200,29 @@ static void be_asleep(struct rank *rank)
 		usleep(100000);
 }
 
+static void be_many(struct rank *rank)
+{
+	struct sockaddr_in sin = { .sin_family = AF_INET, .sin_port = htons(9) };
+	fi_addr_t from;
+	uint32_t i;
+
+	for (i = 0; rank->me == 0 && i < 10000; i++) {
+		sin.sin_addr.s_addr = htonl(0x0a000001 + i);
+		CHECK(fi_av_insert(rank->av, &sin, 1, &from, 0, NULL) == 1);
+		receive(rank, from, i);
+	}
+}
+
 static const struct scene {
 	const char *name;
 	void (*be)(struct rank *rank);
 } scenes[] = {
 	{ "ring", be_ring }, { "crossed", be_crossed }, { "tag", be_tag }, { "flood", be_flood },
 	{ "dead", be_dead }, { "stopped", be_stopped }, { "asleep", be_asleep },
+	{ "many", be_many },
 };
 
-static void meet(struct rank *rank, struct fid_av *av)
+static void meet(struct rank *rank)
 {
 	int i;
 
@@ -215,15 +232,13 @@ static void meet(struct rank *rank, struct fid_av *av)
 	while (shared->named < rank->cnt)
 		usleep(1000);
 	for (i = 0; i < rank->cnt; i++)
-		CHECK(fi_av_insert(av, shared->name[i], 1, &rank->peer[i], 0, NULL) == 1);
+		CHECK(fi_av_insert(rank->av, shared->name[i], 1, &rank->peer[i], 0, NULL) == 1);
 }
 
 static void be_rank(const char *provider, struct rank *rank, const struct scene *scene)
 {
-	struct fid_av *av;
-
-	rank->ep = open_ep(find(provider, rank->threads), &av);
-	meet(rank, av);
+	rank->ep = open_ep(find(provider, rank->threads), &rank->av);
+	meet(rank);
 	scene->be(rank);
 	settle();
 	shared->waiting++;

@@ -158,42 +158,78 @@ static void add(struct answers *answers, struct answer *answer)
 	of[answers->cnt++] = *answer;
 }
 
-/* ask_process - a stopped one is not waited for.  Returns why there is no answer, or NULL. */
-static const char *ask_process(const char *name, uid_t uid, uint32_t want, char state, struct answer *answer)
+/* A process that is asked.  All are asked before the first answer is read, as each may take milliseconds. */
+struct asked {
+	struct answer answer;
+	int fd;			/* -1: none */
+};
+
+#define ASKED_MAX 256		/* at once: a descriptor each */
+
+struct batch {
+	struct answers *answers;
+	uint32_t want;
+	size_t cnt;
+	struct asked of[ASKED_MAX];
+};
+
+/* ask - a stopped process is not waited for.  Returns why there will be no answer, or NULL. */
+static const char *ask(struct asked *asked, const char *name, uid_t uid, uint32_t want, char state)
 {
 	struct inspect_ask request = { INSPECT_MAGIC, INSPECT_VERSION, want, 0 };
-	bool ok;
-	int fd;
 
 	if (state == 'T')
 		return "it is stopped by a signal";
 	if (state == 't')
 		return "it is stopped by a debugger";
-	fd = connect_to(name, answer->pid, uid);
-	if (fd < 0)
+	asked->fd = connect_to(name, asked->answer.pid, uid);
+	if (asked->fd < 0)
 		return "its socket refuses, or is that of another process";
-	ok = send(fd, &request, sizeof(request), MSG_NOSIGNAL) == sizeof(request) && receive(fd, answer) &&
-	     answer->len;
-	close(fd);
-	return ok ? NULL : "it does not answer, or another release of fi_top is asked for";
+	if (send(asked->fd, &request, sizeof(request), MSG_NOSIGNAL) != sizeof(request))
+		return "its socket takes no request";
+	return NULL;
 }
 
-static void ask(struct answers *answers, const char *name, pid_t pid, uid_t uid, uint32_t want)
+/* hear - read the answer.  A process that has ended meanwhile has none. */
+static void hear(struct asked *asked, struct answers *answers)
 {
-	struct answer answer = { .pid = pid, .rank = rank_of(pid) };
-	char state = state_of(pid, answer.command, sizeof(answer.command));
+	struct answer *answer = &asked->answer;
 
-	if (!state || state == 'Z')
-		return;
-	answer.silent = ask_process(name, uid, want, state, &answer);
-	if (answer.silent) {
-		free(answer.buf);
-		answer.buf = NULL;
-		answer.len = 0;
-		if (!state_of(pid, answer.command, sizeof(answer.command)))
+	if (!answer->silent && (!receive(asked->fd, answer) || !answer->len))
+		answer->silent = "it does not answer, or another release of fi_top is asked for";
+	if (asked->fd >= 0)
+		close(asked->fd);
+	if (answer->silent) {
+		free(answer->buf);
+		answer->buf = NULL;
+		answer->len = 0;
+		if (!state_of(answer->pid, answer->command, sizeof(answer->command)))
 			return;
 	}
-	add(answers, &answer);
+	add(answers, answer);
+}
+
+static void hear_all(struct batch *batch)
+{
+	size_t i;
+
+	for (i = 0; i < batch->cnt; i++)
+		hear(&batch->of[i], batch->answers);
+	batch->cnt = 0;
+}
+
+static void ask_one_more(struct batch *batch, const char *name, pid_t pid, uid_t uid)
+{
+	struct asked *asked = &batch->of[batch->cnt];
+	char state;
+
+	*asked = (struct asked) { .answer = { .pid = pid, .rank = rank_of(pid) }, .fd = -1 };
+	state = state_of(pid, asked->answer.command, sizeof(asked->answer.command));
+	if (!state || state == 'Z')
+		return;
+	asked->answer.silent = ask(asked, name, uid, batch->want, state);
+	if (++batch->cnt == ASKED_MAX)
+		hear_all(batch);
 }
 
 static bool is_wanted(const pid_t *pids, size_t cnt, pid_t pid)
@@ -209,6 +245,7 @@ static bool is_wanted(const pid_t *pids, size_t cnt, pid_t pid)
 /* The names of the sockets are those of this network namespace. */
 int answers_gather(const pid_t *pids, size_t pid_cnt, uint32_t want, struct answers *answers)
 {
+	struct batch batch = { .answers = answers, .want = want };
 	FILE *file = fopen("/proc/net/unix", "re");
 	char line[512], *name, whole[64];
 	unsigned uid, copy;
@@ -222,8 +259,9 @@ int answers_gather(const pid_t *pids, size_t pid_cnt, uint32_t want, struct answ
 		snprintf(whole, sizeof(whole), INSPECT_NAME, uid, pid, copy);
 		name[strcspn(name, " \n")] = '\0';
 		if (!strcmp(whole, name + 1) && is_wanted(pids, pid_cnt, pid) && (uid == geteuid() || !geteuid()))
-			ask(answers, whole, pid, uid, want);
+			ask_one_more(&batch, whole, pid, uid);
 	}
+	hear_all(&batch);
 	if (file)
 		fclose(file);
 	return file ? 0 : -FI_ENOSYS;

@@ -13,38 +13,83 @@
 #define EDGES_MAX 4096
 
 struct edge {
-	size_t from, to;	/* answers; to == cnt: none of those that answered */
+	size_t from, to;	/* answers; to == edges.none: none of those that answered */
 	char what[128];
 	char addr[INSPECT_TEXT];
 	bool in_cycle;		/* shown with it */
 };
 
-struct edges {
-	struct edge *of;
+/* Whose endpoint has which address. */
+struct owner {
+	char addr[INSPECT_TEXT];
+	size_t answer;
+};
+
+struct owners {
+	struct owner *of;	/* sorted by address */
 	size_t cnt;
 };
 
-static size_t owner_of(const struct answers *answers, const char *addr)
+static int compare_owners(const void *a, const void *b)
 {
-	union record r;
-	size_t i, off;
-
-	for (i = 0; i < answers->cnt; i++)
-		for (off = 0; record_at(&answers->of[i], off, &r, &off); )
-			if (r.head.type == INSPECT_EP && *addr && !strcmp(r.ep.addr, addr))
-				return i;
-	return answers->cnt;
+	return strcmp(((const struct owner *) a)->addr, ((const struct owner *) b)->addr);
 }
 
-static struct edge *add_edge(struct edges *edges, const struct answers *answers, size_t from, const char *addr)
+static void add_owners(struct owners *owners, const struct answers *answers, size_t i)
+{
+	struct owner *of;
+	union record r;
+	size_t off = 0;
+
+	while (record_at(&answers->of[i], off, &r, &off)) {
+		if (r.head.type != INSPECT_EP || !*r.ep.addr)
+			continue;
+		of = realloc(owners->of, (owners->cnt + 1) * sizeof(*of));
+		if (!of)
+			return;
+		owners->of = of;
+		memcpy(of[owners->cnt].addr, r.ep.addr, INSPECT_TEXT);
+		of[owners->cnt++].answer = i;
+	}
+}
+
+static struct owners find_owners(const struct answers *answers)
+{
+	struct owners owners = { NULL, 0 };
+	size_t i;
+
+	for (i = 0; i < answers->cnt; i++)
+		add_owners(&owners, answers, i);
+	if (owners.cnt)
+		qsort(owners.of, owners.cnt, sizeof(*owners.of), compare_owners);
+	return owners;
+}
+
+/* owner_of - the answer, or @none. */
+static size_t owner_of(const struct owners *owners, const char *addr, size_t none)
+{
+	struct owner key, *owner;
+
+	snprintf(key.addr, sizeof(key.addr), "%s", addr);
+	owner = owners->cnt ? bsearch(&key, owners->of, owners->cnt, sizeof(key), compare_owners) : NULL;
+	return owner ? owner->answer : none;
+}
+
+struct edges {
+	struct edge *of;
+	size_t cnt, none;	/* none: a wait for one that has not answered */
+	struct owners owners;
+};
+
+static struct edge *add_edge(struct edges *edges, size_t from, const char *addr)
 {
 	struct edge *edge;
 
-	if (edges->cnt == EDGES_MAX)
+	if (edges->cnt == EDGES_MAX || !edges->of)
 		return NULL;
 	edge = &edges->of[edges->cnt++];
 	edge->from = from;
-	edge->to = owner_of(answers, addr);
+	edge->to = owner_of(&edges->owners, addr, edges->none);
 	snprintf(edge->addr, sizeof(edge->addr), "%s", addr);
 	return edge;
 }
@@ -60,12 +105,12 @@ static void find_edges(const struct answers *answers, size_t i, struct edges *ed
 		if (r.head.type == INSPECT_PEER)
 			memcpy(peer, r.peer.addr, sizeof(peer));
 		if (r.head.type == INSPECT_SEND && !strcmp(r.send.waits, "a matching receive")) {
-			edge = add_edge(edges, answers, i, peer);
+			edge = add_edge(edges, i, peer);
 			if (edge)
 				snprintf(edge->what, sizeof(edge->what), "its send of tag 0x%" PRIx64
 					 " (%" PRIu64 " bytes) waits for a receive there", r.send.tag, r.send.len);
 		} else if (r.head.type == INSPECT_RECV && *r.recv.from) {
-			edge = add_edge(edges, answers, i, r.recv.from);
+			edge = add_edge(edges, i, r.recv.from);
 			if (edge && r.recv.tagged)
 				snprintf(edge->what, sizeof(edge->what), "its receive of tag 0x%" PRIx64
 					 " waits for a message from there", r.recv.tag);
@@ -137,12 +182,22 @@ static void show_cycles(const struct answers *answers, const struct edges *edges
 	free(path);
 }
 
+static void free_edges(struct edges *edges)
+{
+	free(edges->owners.of);
+	free(edges->of);
+}
+
 static struct edges all_edges(const struct answers *answers)
 {
-	struct edges edges = { calloc(EDGES_MAX, sizeof(*edges.of)), 0 };
+	struct edges edges = {
+		.of = calloc(EDGES_MAX, sizeof(*edges.of)),
+		.none = answers->cnt,
+		.owners = find_owners(answers),
+	};
 	size_t i;
 
-	for (i = 0; edges.of && i < answers->cnt; i++)
+	for (i = 0; i < answers->cnt; i++)
 		find_edges(answers, i, &edges);
 	return edges;
 }
@@ -182,7 +237,7 @@ void show_dot(const struct answers *answers, FILE *out)
 		fprintf(out, "\"];\n");
 	}
 	fprintf(out, "}\n");
-	free(edges.of);
+	free_edges(&edges);
 }
 
 void show_waits(const struct answers *answers, FILE *out)
@@ -200,5 +255,5 @@ void show_waits(const struct answers *answers, FILE *out)
 		headed = true;
 		print_edge(answers, &edges.of[i], out);
 	}
-	free(edges.of);
+	free_edges(&edges);
 }
