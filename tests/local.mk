@@ -220,8 +220,8 @@ EXTRA_DIST += tests/shm/alone.sh
 # Which path was taken, as the log says.
 if HAVE_TCP
 if HAVE_SHM
-dist_check_SCRIPTS += tests/path/path_test
-TESTS += tests/path/path_test
+dist_check_SCRIPTS += tests/path/path_test tests/path/ways_test
+TESTS += tests/path/path_test tests/path/ways_test
 endif
 endif
 EXTRA_DIST += tests/path/README.md

@@ -9,10 +9,13 @@ util_fi_strerror_LDADD = src/libfabric.la
 # The grammar of the reasons is the providers' own (obj/explain.c).
 util_info_sources = \
 	util/info/dump.c util/info/dump.h \
+	util/info/echo.c util/info/echo.h \
 	util/info/explain.c util/info/explain.h \
 	util/info/names.c util/info/names.h \
 	util/info/options.c util/info/options.h \
+	util/info/path.c util/info/path.h \
 	util/info/print.c util/info/print.h \
+	util/info/routes.c util/info/routes.h \
 	util/json.c util/json.h
 util_fi_info_SOURCES = util/info/fi_info.c $(util_info_sources)
 util_fi_info_LDADD = $(prov_util_libs) src/libfabric.la
@@ -41,7 +44,7 @@ util_fi_pingpong_LDADD = src/libfabric.la
 
 if HAVE_CMOCKA
 util_tests = util/json_test util/info/names_test util/info/options_test \
-	util/info/explain_test util/pingpong/options_test util/pingpong/ctrl_test
+	util/info/explain_test util/info/routes_test util/pingpong/options_test util/pingpong/ctrl_test
 check_PROGRAMS += $(util_tests)
 TESTS += $(util_tests)
 util_json_test_SOURCES = util/json_test.c util/json.c
@@ -52,6 +55,8 @@ util_info_options_test_SOURCES = util/info/options_test.c util/info/options.c ut
 util_info_options_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
 util_info_explain_test_SOURCES = util/info/explain_test.c util/info/explain.c util/json.c
 util_info_explain_test_LDADD = $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
+util_info_routes_test_SOURCES = util/info/routes_test.c util/info/routes.c
+util_info_routes_test_LDADD = $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
 util_pingpong_options_test_SOURCES = util/pingpong/options_test.c util/pingpong/options.c
 util_pingpong_options_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
 util_pingpong_ctrl_test_SOURCES = util/pingpong/ctrl_test.c util/pingpong/ctrl.c util/pingpong/options.c

@@ -14,6 +14,7 @@
 #include "dump.h"
 #include "explain.h"
 #include "options.h"
+#include "path.h"
 #include "print.h"
 
 /* Results of the queries, independent of the output format. */
@@ -165,7 +166,8 @@ int main(int argc, char **argv)
 	if (!ret && o.task == INFO_USAGE)
 		info_options_usage();
 	else if (!ret)
-		ret = o.task == INFO_VERSION ? show_version(&o) : run(&o);
+		ret = o.task == INFO_VERSION ? show_version(&o) :
+		      o.task == INFO_PATH ? info_path(&o, api_version()) : run(&o);
 	if (fflush(stdout) || ferror(stdout)) {
 		perror("fi_info: writing the output");
 		ret = ret ? ret : -FI_EIO;

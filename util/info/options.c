@@ -12,7 +12,7 @@
 
 #include "names.h"
 
-enum { OPT_VERSION = 256, OPT_EXPLAIN, OPT_JSON };
+enum { OPT_VERSION = 256, OPT_EXPLAIN, OPT_JSON, OPT_PATH, OPT_PROBE };
 
 static const struct option longopts[] = {
 	{ "help", no_argument, NULL, 'h' },
@@ -34,6 +34,8 @@ static const struct option longopts[] = {
 	{ "version", no_argument, NULL, OPT_VERSION },
 	{ "explain", no_argument, NULL, OPT_EXPLAIN },
 	{ "json", no_argument, NULL, OPT_JSON },
+	{ "path", required_argument, NULL, OPT_PATH },
+	{ "probe", no_argument, NULL, OPT_PROBE },
 	{ NULL, 0, NULL, 0 }
 };
 
@@ -59,7 +61,9 @@ void info_options_usage(void)
 	      "  -e, --env                 the environment variables of the library\n"
 	      "  -g, --getenv=SUBSTR       those with SUBSTR in their name\n"
 	      "      --explain             what is not offered, and the first reason why\n"
-	      "      --json                any of these as JSON\n"
+	      "      --path=HOST           which way to a host is taken, and why\n"
+	      "      --probe               with --path: send some echo requests each way\n"
+	      "      --json                any of these but --path as JSON\n"
 	      "      --version             versions of the tool and of the library\n"
 	      "  -h, --help                this text\n", stdout);
 }
@@ -231,6 +235,13 @@ static int take(struct info_options *o, int opt, char *arg, const char **src_p)
 		return 0;
 	case OPT_EXPLAIN:
 		o->explain = true;
+		return 0;
+	case OPT_PATH:
+		o->task = INFO_PATH;
+		o->node = arg;
+		return 0;
+	case OPT_PROBE:
+		o->probe = true;
 		return 0;
 	case OPT_JSON:
 		o->json = true;

@@ -12,6 +12,7 @@
 enum info_task {
 	INFO_QUERY,		/* call fi_getinfo and print the result */
 	INFO_ENV,		/* print environment variables */
+	INFO_PATH,		/* the way to @node */
 	INFO_VERSION,
 	INFO_USAGE,
 };
@@ -27,6 +28,7 @@ struct info_options {
 	bool verbose;			/* -v or -i */
 	bool explain;
 	bool json;
+	bool probe;
 };
 
 /* info_options_parse - parse the command line.

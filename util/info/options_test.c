@@ -101,6 +101,9 @@ static void test_tasks(void **state)
 	assert_int_equal(o.task, INFO_VERSION);
 	assert_int_equal(PARSE("--explain", "--json"), 0);
 	assert_true(o.explain && o.json);
+	assert_int_equal(PARSE("--path", "192.0.2.1", "--probe"), 0);
+	assert_true(o.task == INFO_PATH && o.probe);
+	assert_string_equal(o.node, "192.0.2.1");
 	assert_int_equal(PARSE("--nonsense"), 0);
 	assert_int_equal(o.task, INFO_USAGE);
 }

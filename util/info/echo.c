@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+#include "echo.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/icmp6.h>
+#include <netinet/in.h>
+#include <netinet/ip_icmp.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+#define ECHOES 5
+
+/* An echo request: both versions of ICMP have the same fields, and the kernel fills in the checksum of ICMPv6
+ * and of datagram sockets.
+ */
+struct echo {
+	uint8_t type, code;
+	uint16_t sum, id, seq;
+	uint8_t data[32];
+};
+
+static uint16_t checksum(const struct echo *echo)
+{
+	const uint8_t *at = (const uint8_t *) echo;
+	uint32_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < sizeof(*echo); i += 2)
+		sum += (uint32_t) (at[i] << 8 | at[i + 1]);
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum += sum >> 16;
+	return htons((uint16_t) ~sum);
+}
+
+/* open_socket - one that this user may use: root has raw ones, others those of ping_group_range. */
+static int open_socket(const union net_sa *peer, const char *iface)
+{
+	int family = peer->sa.sa_family, proto = family == AF_INET ? IPPROTO_ICMP : (int) IPPROTO_ICMPV6, err;
+	int fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, proto);
+
+	if (fd < 0)
+		fd = socket(family, SOCK_RAW | SOCK_CLOEXEC, proto);
+	if (fd < 0)
+		return -errno;
+	if (setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, iface, (socklen_t) strlen(iface) + 1) ||
+	    connect(fd, &peer->sa, (socklen_t) net_addr_len(&peer->sa))) {
+		err = errno;
+		close(fd);
+		return -err;
+	}
+	return fd;
+}
+
+/* is_answer - are these bytes the answer to @echo?  Raw sockets of IPv4 give the header of IP, too; the number
+ * is the kernel's in datagram sockets, so the data is compared.
+ */
+static bool is_answer(const uint8_t *buf, size_t len, const struct echo *echo, int family)
+{
+	const uint8_t *at = len >= sizeof(*echo) ? buf + len - sizeof(*echo) : NULL;
+
+	return at && at[0] == (family == AF_INET ? ICMP_ECHOREPLY : ICMP6_ECHO_REPLY) &&
+	       !memcmp(at + offsetof(struct echo, seq), &echo->seq, sizeof(*echo) - offsetof(struct echo, seq));
+}
+
+static int await(int fd, const struct echo *echo, int family, uint64_t end_ns)
+{
+	struct pollfd pfd = { .fd = fd, .events = POLLIN };
+	uint8_t buf[256];
+	ssize_t len;
+
+	for (;;) {
+		if (poll(&pfd, 1, clock_ms_left(end_ns, clock_ns())) <= 0)
+			return ETIMEDOUT;
+		len = recv(fd, buf, sizeof(buf), MSG_DONTWAIT);
+		if (len < 0 && errno != EAGAIN && errno != EINTR)
+			return errno;
+		if (len > 0 && is_answer(buf, (size_t) len, echo, family))
+			return 0;
+	}
+}
+
+/* echo_once - @seq tells the answers to requests of this process apart. */
+static int echo_once(int fd, int family, uint16_t seq, uint64_t *ns_p)
+{
+	struct echo echo = {
+		.type = family == AF_INET ? ICMP_ECHO : ICMP6_ECHO_REQUEST,
+		.id = htons((uint16_t) getpid()),
+		.seq = htons(seq),
+	};
+	uint64_t begun = clock_ns();
+	int err;
+
+	memcpy(echo.data, &begun, sizeof(begun));
+	echo.sum = family == AF_INET ? checksum(&echo) : 0;
+	if (send(fd, &echo, sizeof(echo), 0) < 0)
+		return errno;
+	err = await(fd, &echo, family, begun + CLOCK_NS_PER_S);
+	*ns_p = clock_ns() - begun;
+	return err;
+}
+
+int info_echo(const union net_sa *peer, const char *iface, uint64_t *ns_p)
+{
+	int fd = open_socket(peer, iface), err = 0;
+	uint64_t ns = 0, least = UINT64_MAX;
+	uint16_t i;
+
+	if (fd < 0)
+		return -fd;
+	for (i = 0; i < ECHOES && !err; i++) {
+		err = echo_once(fd, peer->sa.sa_family, i, &ns);
+		if (!err && ns < least)
+			least = ns;
+	}
+	close(fd);
+	*ns_p = least;
+	return i > 1 ? 0 : err;
+}
