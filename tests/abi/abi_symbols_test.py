@@ -101,6 +101,12 @@ def check_imports(lib):
     return bad
 
 
+def check_needed(lib):
+    """The library needs libc alone, and what a compiler or a sanitizer adds."""
+    needed = re.findall(r'\(NEEDED\).*\[(.*)\]', readelf('-d', lib))
+    return report(lib + ' is linked with', [[name] for name in needed if name.startswith('libm.')])
+
+
 def check(lib, want, want_soname):
     """Number of differences of one library."""
     have = exported(lib)
@@ -137,7 +143,7 @@ def main():
     with open(os.path.join(HERE, 'soname.tsv')) as f:
         name = f.read().split('\t')[1].strip()
     bad = check(args[0], {tuple(r) for r in rows('exported-symbols')}, name)
-    bad += check_number(args[0]) + check_imports(args[0])
+    bad += check_number(args[0]) + check_imports(args[0]) + check_needed(args[0])
     if len(args) > 1:
         want = {(r[0], ffi_node(r[0]), 'FUNC', 'yes(@@)') for r in rows('inlines')}
         want |= {(node, '', 'OBJECT', 'node') for node in ('FABRIC_FFI_1.0', 'FABRIC_FFI_1.1')}

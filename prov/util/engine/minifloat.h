@@ -54,7 +54,7 @@ static inline uint32_t mini_from_float(float f, int exp_bits, int man_bits, int 
 	uint32_t nan = top << man_bits | (ieee ? 1u << (man_bits - 1) : (1u << man_bits) - 1);
 	uint32_t over = ieee ? top << man_bits : nan;
 	uint32_t largest = ieee ? (top << man_bits) - 1 : nan - 1;
-	float mag = fabsf(f);
+	float mag = fabsf(f), rest;
 	uint32_t v;
 
 	if (isnan(f))
@@ -67,8 +67,12 @@ static inline uint32_t mini_from_float(float f, int exp_bits, int man_bits, int 
 	exp--;				/* mag = 1.x * 2^exp */
 	if (exp < 1 - bias)
 		exp = 1 - bias;		/* subnormal: fixed scale */
-	/* rintf rounds to even; a carry runs into the exponent by itself. */
-	v = (uint32_t) rintf(ldexpf(mag, man_bits - exp));
+	mag = ldexpf(mag, man_bits - exp);
+	v = (uint32_t) mag;
+	rest = mag - (float) v;
+	/* a carry runs into the exponent by itself; rintf() would need libm */
+	if (rest > 0.5f || (rest == 0.5f && v & 1))
+		v++;
 	if (v >= 1u << man_bits)
 		v += (uint32_t) (exp + bias - 1) << man_bits;
 	return sign | (v > largest ? over : v);
