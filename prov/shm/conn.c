@@ -14,7 +14,6 @@
 #include "link.h"
 #include "seg.h"
 
-#define CLOSE_WAIT_NS (10 * CLOCK_NS_PER_S)
 #define BIT(state) (1u << (state))
 
 /* The legal edges. */
@@ -119,12 +118,13 @@ static void on_event(struct chan_src *src, uint32_t events)
 		shm_conn_peer_closed(conn);
 }
 
-bool shm_conn_wait(struct shm_conn *conn, uint64_t *until)
+bool shm_conn_wait(struct shm_conn *conn)
 {
+	uint64_t *until = conn->link->base.closing ? &conn->link->give_up_ns : &conn->give_up_ns;
 	uint64_t now = clock_ns();
 
 	if (!*until)
-		*until = now + CLOSE_WAIT_NS;
+		*until = now + obj_lease_patience_ns;
 	if (now > *until) {
 		CHAN_WARN(&conn->link->base, "process %ld is copying from or to our memory and does not "
 			  "finish; is it stopped? It may still write there\n", (long) conn->pid);

@@ -115,6 +115,7 @@ struct shm_conn {
 	struct list early_node;		/* on poller->early */
 	uint64_t early_seq;		/* .. since this poll */
 	struct timer timer;		/* the handshake must end */
+	uint64_t give_up_ns;		/* when the wait for the peer's accesses ends; 0: none waits */
 };
 _Static_assert(offsetof(struct shm_conn, out) == SHM_LINE, "what a poll reads is one line");
 
@@ -169,11 +170,11 @@ bool shm_socket_ended(int fd);
 bool shm_conn_ended(const struct shm_conn *conn);
 
 /* shm_conn_wait - the connection closes, and the peer still accesses this process's memory: let
- * others run, then return true, so that the caller looks again.  False: for 10 s it has not
- * ended, which is logged.
- * @until: [in,out] 0 before the first call
+ * others run, then return true, so that the caller looks again.  False: for obj_lease_patience_ns it
+ * has not ended, which is logged.  All waits of a connection share one limit, and all connections of a
+ * link that closes.
  */
-bool shm_conn_wait(struct shm_conn *conn, uint64_t *until);
+bool shm_conn_wait(struct shm_conn *conn);
 
 /* shm_conn_wake - wake the peer, which sleeps. */
 void shm_conn_wake(struct shm_conn *conn);

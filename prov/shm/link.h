@@ -44,6 +44,7 @@ struct shm_link {
 	char key[SHM_KEY_MAX + 1];	/* our listening socket's */
 	char addr[SHM_ADDR_MAX];	/* ours; base.addr_len bytes */
 	struct list conns;		/* every connection */
+	uint64_t give_up_ns;		/* closing: when the wait for accesses of peers ends; 0: none waits */
 };
 
 /* What the link keeps behind each peer. */

@@ -133,11 +133,11 @@ static int copy_back(struct shm_conn *conn, struct shm_split *split, struct shm_
  */
 static void await_end(struct shm_conn *conn, struct shm_split *split, struct shm_split_own *own)
 {
-	uint64_t until = 0;
-
-	while (!state(split, own) && !shm_conn_ended(conn) && shm_conn_wait(conn, &until))
+	while (!state(split, own) && !shm_conn_ended(conn) && shm_conn_wait(conn))
 		;
 	own->open = !state(split, own) && !shm_conn_ended(conn);
+	if (!own->open)
+		conn->give_up_ns = 0;
 	own->alone = ALONE_AFTER_LATE;
 }
 

@@ -151,6 +151,7 @@ static void pieces_that_the_sender_cannot_write_are_read(void **state)
 
 static void a_sender_that_closes_with_a_piece_loses_the_message(void **state)
 {
+	uint64_t patience;
 	struct pair p;
 
 	if (!may_write())
@@ -164,10 +165,12 @@ static void a_sender_that_closes_with_a_piece_loses_the_message(void **state)
 	end_taker(&p);
 	fake_close(p.b, 100);
 	/* until it has copied it is on record, and its segment is mapped */
+	patience = obj_lease_patience_ns;
 	obj_lease_patience_ns = 0;
 	assert_int_equal(obj_lease_end_all(&fake_domain), -FI_EBUSY);
 	atomic_store(&p.taker.split->done, p.taker.word >> 32 << 32 | 1);
 	assert_int_equal(obj_lease_end_all(&fake_domain), 0);
+	obj_lease_patience_ns = patience;
 }
 
 static void close_waits_for_a_piece_that_is_taken(void **state)
@@ -567,6 +570,55 @@ static void close_waits_for_a_piece_of_an_access(void **state)
 	free(s.theirs);
 }
 
+/* hold_up - the peer of @conn has a piece of a message and one of an access, and does not go on. */
+static void hold_up(struct shm_conn *conn)
+{
+	conn->split.own = conn->access = (struct shm_split_own) { .open = true, .turn = 77, .back = 1 };
+}
+
+static void let_go(struct shm_split *split)
+{
+	atomic_store(&split->done, shm_split_word(77, 0, 1));
+}
+
+/* Peers that are stopped cost one wait, however many they are and whatever they are in. */
+static void close_waits_once_for_peers_that_are_stopped(void **state)
+{
+	uint64_t patience = obj_lease_patience_ns, began;
+	struct eng_ep *other = ep_at(NULL);
+	struct shm_split *splits[4];
+	struct shm_conn *conns[2];
+	struct eng_peer *peer;
+	struct sides s;
+	int i;
+
+	meet(&s);
+	peer = peer_at(s.a, other);
+	fake_send(peer, 8, 0);
+	FAKE_UNTIL(5000, (fake_pull_some(other), peer->done_cnt == 1));
+	conns[0] = s.ab;
+	conns[1] = conn_of(peer);
+	for (i = 0; i < 2; i++) {
+		hold_up(conns[i]);
+		splits[2 * i] = &conns[i]->in.seg->split;
+		splits[2 * i + 1] = &conns[i]->out.seg->access;
+	}
+	obj_lease_patience_ns = 500 * CLOCK_NS_PER_MS;
+	began = clock_ns();
+	fake_close(s.a, 0);
+	assert_in_range(clock_ns() - began, obj_lease_patience_ns, 4 * obj_lease_patience_ns - 1);
+	obj_lease_patience_ns = 0;
+	assert_int_equal(obj_lease_end_all(&fake_domain), -FI_EBUSY);
+	for (i = 0; i < 4; i++)
+		let_go(splits[i]);
+	assert_int_equal(obj_lease_end_all(&fake_domain), 0);
+	obj_lease_patience_ns = patience;
+	fake_close(s.b, 0);
+	fake_close(other, 0);
+	free(s.mine);
+	free(s.theirs);
+}
+
 /* The end of a peer is seen behind a wake-up that no thread has read. */
 static void the_end_is_seen_behind_a_wakeup(void **state)
 {
@@ -775,6 +827,7 @@ int main(void)
 		TEST(an_initiator_does_not_wait_long_for_a_piece),
 		TEST(an_impossible_count_of_pieces_is_all_taken),
 		TEST(close_waits_for_a_piece_of_an_access),
+		TEST(close_waits_once_for_peers_that_are_stopped),
 		TEST(the_end_is_seen_behind_a_wakeup),
 		TEST(a_peer_that_is_inside_sees_the_close),
 		TEST(processes_split_messages),
