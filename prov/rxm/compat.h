@@ -4,8 +4,9 @@
 /*
  * compat.h - a connection in the compatible format, to a peer of another implementation.
  *
- * It has what rxm_conn has, and besides it what the format needs.  The engine knows nothing of it:
- * its packets are translated (compat/translate.h) when they are sent, and the peer's when they are offered.
+ * It has what rxm_conn has, and besides it what the format needs.  The engine knows that messages go whole
+ * (ENG_FORMAT_WHOLE) and nothing else of it: its packets are translated (compat/translate.h) when they
+ * are sent, and the peer's when they are offered.
  * There are no credits: the provider below holds a sender back whose peer has no buffer posted.
  *
  *   compat.c      the connection; packets that wait; what the engine is told in place of the peer

@@ -106,6 +106,8 @@ static int put_message(struct rxm_conn *conn, struct eng_pkt *pkt, const struct 
 	struct rxm_packet head;
 	const char *why = rxm_translate_message(msg, &head);
 
+	if (!why && pkt->len > rxm_conn_link(conn)->dom->base.info->ep_attr->max_msg_size)
+		why = "messages as long as this";
 	if (!why && ack && (!pkt->len || pieces(pkt) > RXM_PACKET_SEGS))
 		why = "FI_DELIVERY_COMPLETE of empty messages, or of more than four pieces";
 	if (why)
@@ -146,6 +148,6 @@ int rxm_compat_put(struct rxm_conn *conn, struct eng_pkt *pkt)
 	case WIRE_XON:
 		return 1;	/* what is not wanted yet stays here, up to the engine's limit */
 	default:
-		return rxm_compat_refuse(conn, pkt, msg.id, "messages of more than a gigabyte");
+		return rxm_compat_refuse(conn, pkt, msg.id, "such packets");
 	}
 }

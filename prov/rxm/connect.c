@@ -284,7 +284,8 @@ static void established(struct rxm_conn *conn, const struct chan_id *id, bool ou
 	chan_up(&conn->chan, conn->ep, id, ours);
 	if (!conn->chan.conn)
 		return;
-	eng_on_format(chan_peer(&conn->chan), !conn->compat, &conn->chan.pending);
+	eng_on_format(chan_peer(&conn->chan), conn->compat ? ENG_FORMAT_WHOLE : ENG_FORMAT_ANNOUNCES,
+		      &conn->chan.pending);
 	rxm_conn_dirty(conn);
 	rxm_rx_run(conn);
 }

@@ -45,6 +45,7 @@ static void on_welcome(struct tcp_conn *conn, const struct tcp_hello *hello, con
 	struct tcp_chan *chan = conn->chan;
 
 	chan->attempt = NULL;
+	tcp_stream_begin(conn);
 	tcp_stream_up(conn);
 	tcp_path_said(chan, hello);
 	chan_up(&chan->base, conn, &(struct chan_id) { .epoch = hello->epoch }, true);
@@ -144,6 +145,7 @@ int tcp_cm_accept(struct eng_link *base, struct eng_peer *peer, void *req,
 		return ret;
 	}
 	conn->chan = chan;
+	tcp_stream_begin(conn);
 	tcp_stream_up(conn);
 	chan_up(&chan->base, conn, &(struct chan_id) { .epoch = 0 }, false);
 	conn->timer.fire = accepted;

@@ -266,9 +266,6 @@ int tcp_tx_send(struct tcp_conn *conn, struct eng_pkt *pkt);
  */
 int tcp_tx_framed(struct tcp_conn *conn, struct eng_pkt *pkt);
 
-/* hdr_len of a packet whose payload continues the frame before it; link_priv is 0. */
-#define TCP_TX_NO_HEADER ((uint16_t) -TCP_FRAME_SIZE)
-
 /* tcp_tx_slot, tcp_tx_post - the slot and post of eng_link_ops.  A slot lies behind what is
  * staged, or in the buffer of a packet that is sent at once.
  */

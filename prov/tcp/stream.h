@@ -7,7 +7,6 @@
  *
  *   engine           frame                 engine at the other side
  *   EAGER            message, tagged       EAGER; or RTS if it is long, then CTS and DATA
- *   RTS, then DATA   the same              the same
  *   READ             read request          READ
  *   DATA (of a read) read response         DATA
  *   WRITE            write                 WRITE
@@ -16,10 +15,7 @@
  *   RTS, DATA        announcement, data    another implementation alone sends these
  *   CTS              clear to send
  *
- * A frame is a whole message.  A MSG endpoint has one peer, so tcp_stream_up() raises the limits of
- * its link, and the engine neither announces nor cuts.  An RDM endpoint has peers of either format:
- * a message that the engine announces is asked for here, in place of the peer, and the pieces that it
- * cuts become one frame.  While a frame is sent in pieces, other packets wait.
+ * A frame is a whole message: the engine neither announces nor cuts (ENG_FORMAT_WHOLE).
  *
  * What no frame can carry is refused with -FI_EOPNOTSUPP; an RDM endpoint reports that by the next
  * poll.
@@ -46,8 +42,8 @@ struct tcp_stream;
 int tcp_stream_new(struct tcp_conn *conn, bool swapped, bool announces);
 void tcp_stream_free(struct tcp_stream *stream);
 
-/* tcp_stream_begin - @conn, in either format, is about to become READY for its channel: packets that
- * wait there are not in a format yet.
+/* tcp_stream_begin - @conn, in either format, is about to become READY for its channel: tell the engine
+ * the format, and take the packets that wait there.
  */
 void tcp_stream_begin(struct tcp_conn *conn);
 

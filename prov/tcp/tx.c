@@ -32,10 +32,10 @@ static bool is_striped(const struct eng_pkt *pkt)
 	return __builtin_expect(le64toh(pkt->link_priv) & TCP_FRAME_STRIPED, 0);
 }
 
-/* head_size - bytes in front of the payload: none with TCP_TX_NO_HEADER. */
+/* head_size - bytes in front of the payload. */
 static inline size_t head_size(const struct eng_pkt *pkt)
 {
-	return (uint16_t) (TCP_FRAME_SIZE + pkt->hdr_len);
+	return TCP_FRAME_SIZE + (size_t) pkt->hdr_len;
 }
 
 /* frame_size - bytes of @pkt that are sent over @conn, the first lane. */

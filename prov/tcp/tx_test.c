@@ -362,24 +362,6 @@ static void staged_bytes_can_be_discarded(void **state)
 	far_close(&far);
 }
 
-static void payload_may_continue_the_frame_before(void **state)
-{
-	struct far far = far_open(1);
-	uint8_t data[] = { 1, 2, 3, 4, 5, 6 }, got[sizeof(data)];
-	struct eng_pkt pkt = {
-		.hdr_len = TCP_TX_NO_HEADER,
-		.iov_cnt = 2,
-		.iov = { { data, 2 }, { data + 2, 4 } },
-		.len = sizeof(data),
-	};
-
-	assert_int_equal(tcp_tx_framed(far.conn, &pkt), 1);
-	far_recv(0, got, sizeof(got));
-	assert_memory_equal(got, data, sizeof(data));
-	far_none(0);
-	far_close(&far);
-}
-
 static void a_long_packet_is_divided_among_the_lanes(void **state)
 {
 	struct far far = far_open(3);
@@ -447,7 +429,6 @@ int main(void)
 		TEST(an_error_of_the_socket_ends_the_connection_once),
 		TEST(a_stream_is_shut_behind_the_last_byte),
 		TEST(staged_bytes_can_be_discarded),
-		TEST(payload_may_continue_the_frame_before),
 		TEST(a_long_packet_is_divided_among_the_lanes),
 		TEST(the_next_packet_follows_all_parts_of_a_striped_one),
 	};

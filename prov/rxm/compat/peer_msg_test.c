@@ -4,6 +4,8 @@
 /* Messages from and to a peer in the compatible format: eager, in segments, and by rendezvous. */
 #include "rxm/compat/test/peer.h"
 
+#include <sys/mman.h>
+
 static void eager_in(void **state)
 {
 	struct fi_cq_tagged_entry entry;
@@ -176,6 +178,21 @@ static void rendezvous_out(void **state)
 	they_get(EAGER, 4);
 	completion();
 	free(out);
+}
+
+/* The engine does not announce it, so it is one rendezvous, however long it is. */
+static void more_than_a_gigabyte_out(void **state)
+{
+	size_t len = ((size_t) 1 << 30) + 1;
+	void *much = mmap(NULL, len, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	assert_ptr_not_equal(much, MAP_FAILED);
+	they_connect();
+	OK(fi_tsend(us.ep, much, len, NULL, us.peer, 0xaabb, NULL));
+	they_get("0402000000000000" NONE ONE NONE "0200010000000000 0100004000000000" NONE TAG, 104);
+	they_send("0403000000000000" NONE ONE NONE NONE NONE NONE NONE, NULL, 0);
+	completion();
+	munmap(much, len);
 }
 
 /* Any number of rendezvous that the peer has no use for yet; what follows them passes. */
@@ -356,7 +373,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(eager_in), T(segments_in), T(rendezvous_in), T(eager_out), T(segments_out),
-		T(rendezvous_out), T(many_rendezvous_out), T(rendezvous_out_written),
+		T(rendezvous_out), T(more_than_a_gigabyte_out), T(many_rendezvous_out), T(rendezvous_out_written),
 	};
 	const struct CMUnitTest written[] = {
 		T(rendezvous_in_written), T(rendezvous_in_pieces), T(rendezvous_out),

@@ -5,7 +5,6 @@
 #include "rxm/compat/test/peer.h"
 
 #include <rdma/fi_atomic.h>
-#include <sys/mman.h>
 
 static const char *log_file;
 
@@ -43,17 +42,6 @@ static long matched(void)
 static long empty_delivered(void)
 {
 	return send_msg("", 0, FI_DELIVERY_COMPLETE);
-}
-
-static long too_long(void)
-{
-	static void *much;
-	size_t len = ((size_t) 1 << 30) + 1;
-
-	if (!much)
-		much = mmap(NULL, len, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	assert_ptr_not_equal(much, MAP_FAILED);
-	return send_msg(much, len, 0);
 }
 
 static fi_addr_t context_of_peer(void)
@@ -94,7 +82,6 @@ static void unspoken(void **state)
 	} cannot[] = {
 		{ matched, "FI_MATCH_COMPLETE", false },
 		{ empty_delivered, "FI_DELIVERY_COMPLETE of empty messages", false },
-		{ too_long, "messages of more than a gigabyte", false },
 		{ context_read, "named receive contexts", false },
 		{ context_write, NULL, false },
 		{ context_atomic, NULL, false },

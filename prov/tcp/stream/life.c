@@ -88,19 +88,6 @@ static void tell_refusals(struct tcp_conn *conn)
 	}
 }
 
-/* The receive has matched the message that was announced: its CTS is the engine's sign to read on. */
-static void ask_for_open(struct tcp_conn *conn)
-{
-	struct open_frame *open = &conn->stream->open;
-	uint8_t hdr[ENG_HDR_MAX];
-
-	if (!open->on || !open->cts)
-		return;
-	open->cts = false;
-	tcp_stream_tell(conn, hdr, wire_put_pair(hdr, wire_put_base(hdr, WIRE_CTS, 0, 0, open->tx_id,
-		    open->len), open->id));
-}
-
 /* Upcalls that are due from calls in which none may be made.  Each may end the connection. */
 static void work(struct timer *timer, uint64_t now)
 {
@@ -111,10 +98,6 @@ static void work(struct timer *timer, uint64_t now)
 	tell_refusals(conn);
 	while (conn->state == TCP_CONN_READY && (pkt = list_pop_entry(&s->sent, struct eng_pkt, node)))
 		pkt->done(pkt, 0);
-	if (conn->state == TCP_CONN_READY)
-		ask_for_open(conn);
-	if (conn->state == TCP_CONN_READY)
-		tcp_stream_send_waiting(conn);
 }
 
 void tcp_stream_kick(struct tcp_conn *conn)
@@ -134,7 +117,7 @@ static void free_notes(struct list *notes)
 int tcp_stream_new(struct tcp_conn *conn, bool swapped, bool announces)
 {
 	struct tcp_stream *s = calloc(1, sizeof(*s));
-	struct list *lists[9];
+	struct list *lists[8];
 	size_t i;
 
 	if (!s)
@@ -149,10 +132,9 @@ int tcp_stream_new(struct tcp_conn *conn, bool swapped, bool announces)
 	lists[2] = &s->owed;
 	lists[3] = &s->served;
 	lists[4] = &s->waiting;
-	lists[5] = &s->pieces;
-	lists[6] = &s->sent;
-	lists[7] = &s->refused;
-	lists[8] = &s->rts;
+	lists[5] = &s->sent;
+	lists[6] = &s->refused;
+	lists[7] = &s->rts;
 	for (i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
 		list_init(lists[i]);
 	conn->stream = s;
@@ -176,22 +158,11 @@ void tcp_stream_free(struct tcp_stream *s)
 
 void tcp_stream_begin(struct tcp_conn *conn)
 {
+	struct chan *chan = &conn->chan->base;
+
+	eng_on_format(chan_peer(chan), conn->stream ? ENG_FORMAT_WHOLE : ENG_FORMAT_NATIVE, &chan->pending);
 	if (conn->stream)
-		list_splice_tail(&conn->chan->base.pending, &conn->stream->waiting);
-}
-
-/* raise_limits - no packet of a MSG endpoint is cut or announced, unless it is staged in chunks, from
- * the memory of a device.
- */
-static void raise_limits(struct tcp_link *link)
-{
-	struct eng_link_attr *attr = &link->base.base.attr;
-
-	if (link->kind != TCP_WIRE_MSG || eng_ep_base(link->base.base.ep)->caps & FI_HMEM)
-		return;
-	attr->eager_limit = WIRE_LEN_MAX;
-	attr->seg_size = WIRE_LEN_MAX;
-	attr->max_payload = WIRE_LEN_MAX;
+		list_splice_tail(&chan->pending, &conn->stream->waiting);
 }
 
 void tcp_stream_up(struct tcp_conn *conn)
@@ -202,7 +173,6 @@ void tcp_stream_up(struct tcp_conn *conn)
 		 net_addr_text(&conn->peer.sa, text), conn->stream ? "compatible" : "native");
 	if (!conn->stream)
 		return;
-	raise_limits(conn->link);
 	if (timers_join(&conn->poller->base.timers)) {
 		tcp_conn_fail(conn, FI_ENOMEM, false);
 		return;
@@ -227,7 +197,6 @@ void tcp_stream_end(struct tcp_conn *conn)
 	pending = &conn->chan->base.pending;
 	list_splice_tail(&s->sent, pending);
 	list_splice_tail(&s->refused, pending);
-	list_splice_tail(&s->pieces, pending);
 	list_splice_tail(&s->waiting, pending);
 }
 
@@ -235,6 +204,5 @@ bool tcp_stream_idle(const struct tcp_conn *conn)
 {
 	const struct tcp_stream *s = conn->stream;
 
-	return !s || (list_empty(&s->waiting) && list_empty(&s->sent) && list_empty(&s->refused) &&
-		      list_empty(&s->pieces));
+	return !s || (list_empty(&s->waiting) && list_empty(&s->sent) && list_empty(&s->refused));
 }

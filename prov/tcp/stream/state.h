@@ -49,17 +49,6 @@ enum announced {
 	ASKED_FOR,		/* it has answered with CTS: what is read next is the payload */
 };
 
-/* A frame whose payload the engine hands over in pieces; nothing else is sent meanwhile. */
-struct open_frame {
-	bool on;
-	bool cts;		/* the next poll tells the engine to send it */
-	uint32_t tx_id;		/* of the engine's message; for CTS */
-	uint32_t id;		/* ours: of its pieces */
-	uint64_t len, off;	/* of the payload, and how much of it is sent */
-	unsigned queued;	/* pieces of it on @waiting, which go before those that follow */
-	struct tcp_cframe head;
-};
-
 struct tcp_stream {
 	struct tcp_conn *conn;
 	struct timer timer;	/* work for the next poll */
@@ -70,13 +59,11 @@ struct tcp_stream {
 	bool draining;		/* @waiting is being sent */
 	bool logged;		/* the log says what the peer cannot do */
 	uint8_t count;		/* frames sent, modulo 256 */
-	uint32_t next_id;	/* of what the peer waits for, and of frames in pieces; never 0 */
+	uint32_t next_id;	/* of what the peer waits for; never 0 */
 	/* what is sent */
 	struct list acks, reads;	/* struct note: that we wait for */
 	struct list owed, served;	/* struct note: that the peer waits for */
-	struct open_frame open;
-	struct list waiting;	/* struct eng_pkt: in the engine's format, behind @open */
-	struct list pieces;	/* struct eng_pkt: of a write whose last piece follows */
+	struct list waiting;	/* struct eng_pkt: until the connection is READY, in the engine's format */
 	struct list sent;	/* struct eng_pkt: sent or refused; the next poll calls done() */
 	struct list refused;	/* struct eng_pkt: the next poll tells the engine */
 	/* what is received */
@@ -111,12 +98,10 @@ int tcp_stream_broken(struct tcp_conn *conn, const char *why);
 
 /* ---- tx.c */
 
-/* tcp_stream_send_waiting - send what has waited, until there is an open frame again.  Calls done(). */
+/* tcp_stream_send_waiting - send what has waited for the connection.  Calls done(). */
 void tcp_stream_send_waiting(struct tcp_conn *conn);
 
-/* tcp_stream_send_answers - acknowledgements, read responses and CTS that can be sent: nothing while there
- * is an open frame.  Makes no upcall.
- */
+/* tcp_stream_send_answers - acknowledgements, read responses and CTS that can be sent.  Makes no upcall. */
 void tcp_stream_send_answers(struct tcp_conn *conn);
 
 /* ---- rx.c */

@@ -30,13 +30,6 @@ static void put(struct tcp_stream *s, struct eng_pkt *pkt, struct tcp_cframe *fr
 	pkt->hdr_len = (uint16_t) (tcp_cframe_put(frame, s->swapped, out) - TCP_FRAME_SIZE);
 }
 
-/* put_nothing - the payload of @pkt continues a frame. */
-static void put_nothing(struct eng_pkt *pkt)
-{
-	pkt->link_priv = 0;
-	pkt->hdr_len = TCP_TX_NO_HEADER;
-}
-
 static void own_done(struct eng_pkt *pkt, int status)
 {
 	struct own *own = container_of(pkt, struct own, pkt);
@@ -121,29 +114,6 @@ static int put_message(struct tcp_conn *conn, struct eng_pkt *pkt, const struct 
 	frame->data = msg->data;
 	frame->tag = msg->tag;
 	return SEND;
-}
-
-/* open_frame - of @len bytes, which come in pieces with the id that this returns. */
-static uint32_t open_frame(struct tcp_stream *s, const struct tcp_cframe *head, uint64_t len)
-{
-	s->open = (struct open_frame) { .on = true, .id = tcp_stream_new_id(s), .len = len, .head = *head };
-	return s->open.id;
-}
-
-/* announced - the engine would send a long message when it is asked for: the next poll does that. */
-static int announced(struct tcp_conn *conn, struct eng_pkt *pkt, const struct wire_msg *msg)
-{
-	struct tcp_stream *s = conn->stream;
-	struct tcp_cframe frame = { 0 };
-	int ret = put_message(conn, pkt, msg, &frame);
-
-	if (ret != SEND)
-		return ret;
-	open_frame(s, &frame, msg->len);
-	s->open.cts = true;
-	s->open.tx_id = msg->id;
-	tcp_stream_kick(conn);
-	return 1;
 }
 
 /* put_ranges - @cnt ranges of @msg from @from on.  Returns the sum of their lengths. */
@@ -260,144 +230,6 @@ static int put_write(struct tcp_conn *conn, const struct wire_msg *msg, struct e
 	return SEND;
 }
 
-/* ---- a write in pieces ----------------------------------------------------------------- */
-
-static void drop_empty(struct wire_msg *msg)
-{
-	unsigned i, cnt = 0;
-
-	for (i = 0; i < msg->rma_cnt; i++)
-		if (msg->rma[i].len)
-			msg->rma[cnt++] = msg->rma[i];
-	msg->rma_cnt = (uint16_t) (cnt ? cnt : 1);
-}
-
-/* append - the ranges of @from behind those of @msg.  False: they are too many for a frame. */
-static bool append(struct wire_msg *msg, const struct wire_msg *from)
-{
-	struct wire_rma *last;
-	unsigned i;
-
-	for (i = 0; i < from->rma_cnt; i++) {
-		last = &msg->rma[msg->rma_cnt - 1];
-		if (!from->rma[i].len)
-			continue;
-		if (msg->rma_cnt && last->key == from->rma[i].key &&
-		    last->addr + last->len == from->rma[i].addr)
-			last->len += from->rma[i].len;
-		else if (msg->rma_cnt == TCP_CFRAME_RANGES)
-			return false;
-		else
-			msg->rma[msg->rma_cnt++] = from->rma[i];
-	}
-	return true;
-}
-
-/* give - hand a converted packet to the socket; its done() is due in the next poll if it was sent. */
-static void give(struct tcp_conn *conn, struct eng_pkt *pkt)
-{
-	if (tcp_tx_framed(conn, pkt)) {
-		list_add_tail(&pkt->node, &conn->stream->sent);
-		tcp_stream_kick(conn);
-	}
-}
-
-/* as_one - a write with completion data is one frame, since the peer reports it as one: @msg gets the
- * ranges of all pieces.  False: they are too many.
- */
-static bool as_one(const struct list *pieces, const struct wire_msg *last, struct wire_msg *msg)
-{
-	struct wire_msg piece;
-	struct eng_pkt *pkt;
-
-	*msg = *last;
-	msg->rma_cnt = 0;
-	list_for_each_entry(pkt, pieces, node)
-		if (wire_parse(pkt->hdr, pkt->hdr_len, pkt->len, &piece) || !append(msg, &piece))
-			return false;
-	return append(msg, last);
-}
-
-/* forget_pieces - their write is refused, and that is reported with its last piece. */
-static void forget_pieces(struct tcp_conn *conn)
-{
-	list_splice_tail(&conn->stream->pieces, &conn->stream->sent);
-	tcp_stream_kick(conn);
-}
-
-/* send_one - the pieces continue the frame of the first; @pkt is the last of them. */
-static int send_one(struct tcp_conn *conn, struct eng_pkt *pkt, const struct wire_msg *msg)
-{
-	struct tcp_cframe frame = { 0 };
-	struct tcp_stream *s = conn->stream;
-	struct eng_pkt *piece;
-	bool first = true;
-	int ret;
-
-	ret = put_write(conn, msg, pkt, &frame);
-	if (ret != SEND) {
-		forget_pieces(conn);
-		return ret;
-	}
-	while (!list_empty(&s->pieces)) {
-		piece = container_of(list_pop(&s->pieces), struct eng_pkt, node);
-		if (first)
-			put(s, piece, &frame, msg->total);
-		else
-			put_nothing(piece);
-		first = false;
-		give(conn, piece);
-	}
-	put_nothing(pkt);
-	return tcp_tx_framed(conn, pkt);
-}
-
-/* send_each - without completion data each piece is a write. */
-static void send_each(struct tcp_conn *conn)
-{
-	struct tcp_stream *s = conn->stream;
-	struct tcp_cframe frame;
-	struct wire_msg msg;
-	struct eng_pkt *piece;
-
-	while (!list_empty(&s->pieces)) {
-		piece = container_of(list_pop(&s->pieces), struct eng_pkt, node);
-		memset(&frame, 0, sizeof(frame));
-		if (wire_parse(piece->hdr, piece->hdr_len, piece->len, &msg) ||
-		    put_write(conn, &msg, piece, &frame) != SEND)
-			tcp_stream_broken(conn, "a piece of a write cannot be sent");
-		else
-			put(s, piece, &frame, piece->len);
-		give(conn, piece);
-	}
-}
-
-/* put_piece - a piece of a write; with the last one all are sent, or refused. */
-static int put_piece(struct tcp_conn *conn, struct eng_pkt *pkt, struct wire_msg *last,
-		    struct tcp_cframe *frame)
-{
-	struct tcp_stream *s = conn->stream;
-	struct wire_msg all;
-
-	if (!(last->flags & WIRE_F_LAST)) {
-		list_add_tail(&pkt->node, &s->pieces);
-		return 0;
-	}
-	if (last->ctx)
-		forget_pieces(conn);
-	if (list_empty(&s->pieces))
-		return put_write(conn, last, pkt, frame);
-	if (!(last->flags & WIRE_F_DATA)) {
-		send_each(conn);
-		drop_empty(last);
-		return put_write(conn, last, pkt, frame);
-	}
-	if (as_one(&s->pieces, last, &all))
-		return send_one(conn, pkt, &all);
-	forget_pieces(conn);
-	return refuse(conn, pkt, last, "writes of more than 4 ranges with completion data");
-}
-
 /* ---- answers to the peer ------------------------------------------------------------ */
 
 static void response(const struct note *note, struct tcp_cframe *frame)
@@ -414,8 +246,7 @@ static void send_finished(struct tcp_conn *conn, struct list *notes)
 	struct note *note;
 	struct own *own;
 
-	while ((note = tcp_stream_first(notes)) && note->done && conn->state == TCP_CONN_READY &&
-	       !conn->stream->open.on) {
+	while ((note = tcp_stream_first(notes)) && note->done && conn->state == TCP_CONN_READY) {
 		own = calloc(1, sizeof(*own));
 		if (!own) {
 			tcp_stream_broken(conn, "no memory for an answer");
@@ -448,7 +279,7 @@ static void send_cts(struct tcp_conn *conn)
 
 		if (!rts->asked || rts->told)
 			continue;
-		if (s->open.on || conn->state != TCP_CONN_READY)
+		if (conn->state != TCP_CONN_READY)
 			return;
 		own = calloc(1, sizeof(*own));
 		if (!own) {
@@ -489,7 +320,7 @@ static int finished(struct tcp_conn *conn, const struct wire_msg *msg, struct tc
 	return 1;
 }
 
-/* gather - the answer of a read comes in several packets: collect them for one frame. */
+/* gather - the answer of a read of several ranges comes in as many packets: collect them for one frame. */
 static int gather(struct tcp_conn *conn, struct note *note, const struct wire_msg *msg,
 		  const struct eng_pkt *pkt)
 {
@@ -504,43 +335,6 @@ static int gather(struct tcp_conn *conn, struct note *note, const struct wire_ms
 	return conn->state == TCP_CONN_READY ? 1 : -conn->err;
 }
 
-/* continue_frame - the next piece of the open frame. */
-static int continue_frame(struct tcp_conn *conn, const struct wire_msg *msg, struct eng_pkt *pkt)
-{
-	struct open_frame *open = &conn->stream->open;
-
-	if (msg->off != open->off || pkt->len > open->len - open->off)
-		return tcp_stream_broken(conn, "pieces of a message are not in order");
-	if (open->off)
-		put_nothing(pkt);
-	else
-		put(conn->stream, pkt, &open->head, open->len);
-	open->off += pkt->len;
-	if (open->off == open->len) {
-		open->on = false;
-		tcp_stream_kick(conn);
-	}
-	return tcp_tx_framed(conn, pkt);
-}
-
-static bool is_piece(const struct eng_pkt *pkt, uint32_t id)
-{
-	struct wire_msg msg;
-
-	return !wire_parse(pkt->hdr, pkt->hdr_len, pkt->len, &msg) && msg.op == WIRE_DATA && msg.id == id;
-}
-
-/* open_response - the engine began it while another frame was open, so that pieces may wait. */
-static void open_response(struct tcp_stream *s, const struct note *note, const struct tcp_cframe *head)
-{
-	struct eng_pkt *pkt;
-
-	open_frame(s, head, note->len);
-	s->open.id = note->id;
-	list_for_each_entry(pkt, &s->waiting, node)
-		s->open.queued += is_piece(pkt, note->id);
-}
-
 static int send_read_data(struct tcp_conn *conn, const struct wire_msg *msg, struct eng_pkt *pkt)
 {
 	struct tcp_stream *s = conn->stream;
@@ -550,14 +344,9 @@ static int send_read_data(struct tcp_conn *conn, const struct wire_msg *msg, str
 
 	if (!note || msg->off + pkt->len > note->len)
 		return tcp_stream_broken(conn, "data that were not asked for");
-	if (note->buf || note != tcp_stream_first(&s->served))
+	if (pkt->len < note->len || note != tcp_stream_first(&s->served))
 		return gather(conn, note, msg, pkt);
 	response(note, &frame);
-	if (pkt->len < note->len) {
-		open_response(s, note, &frame);
-		tcp_stream_note_free(note);
-		return continue_frame(conn, msg, pkt);
-	}
 	tcp_stream_note_free(note);
 	put(s, pkt, &frame, pkt->len);
 	ret = tcp_tx_framed(conn, pkt);
@@ -590,24 +379,6 @@ static int asked_for(struct tcp_conn *conn, const struct wire_msg *msg)
 	return 1;
 }
 
-/* refused - the engine does not send what it was asked for, since that was cancelled; or it refuses an
- * access of the peer.
- */
-static int refused(struct tcp_conn *conn, const struct wire_msg *msg)
-{
-	struct tcp_stream *s = conn->stream;
-	struct note *note;
-
-	if (!s->open.on || s->open.id != msg->id || s->open.off)
-		return tcp_stream_broken(conn, "an access to memory is refused, or a message ends early");
-	note = tcp_stream_find(&s->acks, s->open.tx_id);
-	if (note)
-		tcp_stream_note_free(note);
-	s->open.on = false;
-	tcp_stream_kick(conn);
-	return 1;
-}
-
 /* translate - SEND: @frame is to be sent with the payload of @pkt; else the outcome. */
 static int translate(struct tcp_conn *conn, struct wire_msg *msg, struct eng_pkt *pkt,
 		     struct tcp_cframe *frame)
@@ -615,12 +386,10 @@ static int translate(struct tcp_conn *conn, struct wire_msg *msg, struct eng_pkt
 	switch (msg->op) {
 	case WIRE_EAGER:
 		return put_message(conn, pkt, msg, frame);
-	case WIRE_RTS:
-		return announced(conn, pkt, msg);
 	case WIRE_READ:
 		return put_read(conn, msg, pkt, frame);
 	case WIRE_WRITE:
-		return put_piece(conn, pkt, msg, frame);
+		return put_write(conn, msg, pkt, frame);
 	case WIRE_ACK:
 		return finished(conn, msg, frame);
 	case WIRE_DATA:
@@ -632,7 +401,6 @@ static int translate(struct tcp_conn *conn, struct wire_msg *msg, struct eng_pkt
 	}
 }
 
-/* send_now - there is no open frame. */
 static int send_now(struct tcp_conn *conn, struct eng_pkt *pkt, struct wire_msg *msg)
 {
 	struct tcp_cframe frame = { 0 };
@@ -654,7 +422,7 @@ static int control(struct tcp_conn *conn, const struct wire_msg *msg)
 	case WIRE_CTS:
 		return asked_for(conn, msg);
 	case WIRE_NACK:
-		return refused(conn, msg);
+		return tcp_stream_broken(conn, "an access to memory is refused");
 	case WIRE_XOFF:
 	case WIRE_XON:
 		return 1;	/* the format has no announcements */
@@ -665,9 +433,7 @@ static int control(struct tcp_conn *conn, const struct wire_msg *msg)
 
 int tcp_stream_send(struct tcp_conn *conn, struct eng_pkt *pkt)
 {
-	struct tcp_stream *s = conn->stream;
 	struct wire_msg msg;
-	bool piece;
 
 	if (wire_parse(pkt->hdr, pkt->hdr_len, pkt->len, &msg)) {
 		assert(!"the engine's packets are well formed");
@@ -675,32 +441,11 @@ int tcp_stream_send(struct tcp_conn *conn, struct eng_pkt *pkt)
 	}
 	if (control(conn, &msg))
 		return 1;
-	piece = s->open.on && msg.op == WIRE_DATA && msg.id == s->open.id;
-	if (piece && !s->open.queued)
-		return continue_frame(conn, &msg, pkt);
-	s->open.queued += piece;
-	if (s->open.on || !list_empty(&s->waiting)) {
-		list_add_tail(&pkt->node, &s->waiting);
+	if (!list_empty(&conn->stream->waiting)) {
+		list_add_tail(&pkt->node, &conn->stream->waiting);
 		return 0;
 	}
 	return send_now(conn, pkt, &msg);
-}
-
-/* next_waiting - what may be sent: the next piece of the open frame, or whatever is first.  NULL: nothing. */
-static struct eng_pkt *next_waiting(struct tcp_stream *s)
-{
-	struct eng_pkt *pkt;
-
-	if (s->open.on && !s->open.queued)
-		return NULL;
-	list_for_each_entry(pkt, &s->waiting, node) {
-		if (s->open.on && !is_piece(pkt, s->open.id))
-			continue;
-		s->open.queued -= s->open.on;
-		list_del(&pkt->node);
-		return pkt;
-	}
-	return NULL;
 }
 
 /* send_one_waiting - Returns as tcp_stream_send() does. */
@@ -708,9 +453,7 @@ static int send_one_waiting(struct tcp_conn *conn, struct eng_pkt *pkt)
 {
 	struct wire_msg msg;
 
-	if (wire_parse(pkt->hdr, pkt->hdr_len, pkt->len, &msg))
-		return -FI_EINVAL;
-	return conn->stream->open.on ? continue_frame(conn, &msg, pkt) : send_now(conn, pkt, &msg);
+	return wire_parse(pkt->hdr, pkt->hdr_len, pkt->len, &msg) ? -FI_EINVAL : send_now(conn, pkt, &msg);
 }
 
 void tcp_stream_send_waiting(struct tcp_conn *conn)
@@ -720,7 +463,7 @@ void tcp_stream_send_waiting(struct tcp_conn *conn)
 	int ret;
 
 	tcp_stream_send_answers(conn);
-	while (conn->state == TCP_CONN_READY && (pkt = next_waiting(s))) {
+	while (conn->state == TCP_CONN_READY && (pkt = list_pop_entry(&s->waiting, struct eng_pkt, node))) {
 		s->draining = true;
 		ret = send_one_waiting(conn, pkt);
 		s->draining = false;

@@ -126,6 +126,12 @@ struct eng_dev *eng_dev_of_tx(struct eng_tx *tx, void *const *desc, size_t cnt);
 int eng_dev_stage(struct eng_tx *tx, const struct iovec *iov, void *const *desc, size_t cnt,
 		  size_t len, struct iovec *host_p);
 
+/* eng_dev_stage_late - the same for a payload that was to be announced and is not, as tx->pkt lists it.
+ * 0 also where it is none of a device.
+ * Errors: -FI_ENOMEM, -FI_EIO.
+ */
+int eng_dev_stage_late(struct eng_tx *tx);
+
 /* eng_dev_attach - as eng_tx_attach(), for a list with memory of a device.
  * @in_place: the payload stays where it is, to be announced and pumped; else it is copied now
  * Errors: those of eng_dev_stage().

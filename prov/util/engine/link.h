@@ -405,12 +405,21 @@ void eng_on_up(struct eng_link *link, struct eng_peer *peer);
 bool eng_on_moving(struct eng_peer *peer, size_t len);
 void eng_on_moved(struct eng_peer *peer, size_t len);
 
-/* eng_on_format - the channel works, and its format has announcements (@announces), or carries each
- * message whole.  Optional: else it has them if eager_limit is below max_payload.
- * @pending: packets for @peer that the link holds and has sent nothing of: with announcements, those of
- *           messages beyond what may be sent unasked become announcements
+/* How the packets of a channel travel. */
+enum eng_format {
+	ENG_FORMAT_NATIVE,	/* within the limits of attr, which say whether a message can be announced */
+	ENG_FORMAT_ANNOUNCES,	/* the same; a message can be announced whatever its length is */
+	ENG_FORMAT_WHOLE,	/* each message, write and range of a read is one packet, whatever its length is:
+				 * none is announced or cut */
+};
+
+/* eng_on_format - the channel works, and its packets travel in @format.  Optional: else in
+ * ENG_FORMAT_NATIVE.
+ * @pending: packets for @peer that the link holds and has sent nothing of.  They become those of the
+ *           format: messages beyond what may be sent unasked are announced, or announcements
+ *           and pieces are made whole
  */
-void eng_on_format(struct eng_peer *peer, bool announces, struct list *pending);
+void eng_on_format(struct eng_peer *peer, enum eng_format format, struct list *pending);
 
 /* eng_on_down - @peer is lost: @err is a positive FI_E* that names the cause.
  * All packets held for it have had done() and all placements eng_on_placed()

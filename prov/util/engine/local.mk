@@ -19,6 +19,7 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/engine/ep.h \
 	prov/util/engine/conn/fabric.c \
 	prov/util/engine/msg/flow.c \
+	prov/util/engine/msg/format.c \
 	prov/util/engine/flow.h \
 	prov/util/engine/conn/grp.c \
 	prov/util/engine/grp.h \
@@ -81,6 +82,7 @@ engine_tests = \
 	prov/util/engine/conn/peer_test \
 	prov/util/engine/msg/cancel_test \
 	prov/util/engine/msg/flow_test \
+	prov/util/engine/msg/format_test \
 	prov/util/engine/sim/loss_test \
 	prov/util/engine/msg/match_test \
 	prov/util/engine/sim/mix_test \
@@ -216,6 +218,10 @@ prov_util_engine_conn_peer_test_SOURCES = prov/util/engine/conn/peer_test.c prov
 prov_util_engine_conn_peer_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_util_engine_conn_peer_test_LDADD = $(engine_world_libs)
 prov_util_engine_conn_peer_test_LDFLAGS = $(engine_sim_ldflags)
+prov_util_engine_msg_format_test_SOURCES = prov/util/engine/msg/format_test.c prov/util/engine/sim/case.h prov/util/engine/sim/tap.h
+prov_util_engine_msg_format_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_engine_msg_format_test_LDADD = $(engine_world_libs)
+prov_util_engine_msg_format_test_LDFLAGS = $(engine_sim_ldflags)
 prov_util_engine_msg_flow_test_SOURCES = prov/util/engine/msg/flow_test.c prov/util/engine/sim/case.h prov/util/engine/sim/tap.h
 prov_util_engine_msg_flow_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_util_engine_msg_flow_test_LDADD = $(engine_world_libs)

@@ -39,7 +39,7 @@ struct eng_peer {
 	bool releasing : 1;		/* @fenced is being emptied */
 	bool told_xoff : 1;		/* we asked it for announcements only */
 	uint16_t ctx_known;		/* receive contexts that it has, at least; 0 and 1: nothing is known */
-	bool announces : 1;		/* messages to it can be announced whatever their length is */
+	uint8_t format : 2;		/* enum eng_format of its channel */
 	uint16_t addr_len;
 	unsigned refs;			/* requests and messages that point here */
 	unsigned table_refs;		/* entries of the fi_addr_t table that lead here */
@@ -153,6 +153,18 @@ static inline int eng_peer_send(struct eng_peer *peer, struct eng_pkt *pkt)
 	if (__builtin_expect(peer->slow & ENG_PEER_LOSING, 0))
 		return -FI_ECONNRESET;
 	return peer->ops->send(peer->chan, pkt);
+}
+
+/* eng_peer_is_whole - do packets to @peer go whole, whatever their length is? */
+static inline bool eng_peer_is_whole(const struct eng_peer *peer)
+{
+	return peer->format == ENG_FORMAT_WHOLE;
+}
+
+/* eng_peer_seg - the longest packet that a long payload is cut into. */
+static inline size_t eng_peer_seg(const struct eng_peer *peer)
+{
+	return eng_peer_is_whole(peer) ? SIZE_MAX : peer->link->attr.seg_size;
 }
 
 /* eng_peer_takes_once - does the link send packets with @len bytes of payload that it must not keep? */

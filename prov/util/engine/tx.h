@@ -130,6 +130,12 @@ void eng_tx_announce(struct eng_tx *tx);
  */
 bool eng_tx_announce_late(struct eng_pkt *pkt);
 
+/* eng_tx_announce_not - an announcement that the link holds, on a list, and has sent nothing of, becomes the
+ * message.  If it is none nothing changes.  A payload of a device that cannot be copied ends the operation, and
+ * @pkt has left the list.
+ */
+void eng_tx_announce_not(struct eng_pkt *pkt);
+
 /* eng_tx_abandon - the result of @tx, a request of oob.h, is no longer wanted.
  *
  * Returns true: its payload will not be touched again and its end is not reported.  If

@@ -290,7 +290,7 @@ void eng_on_up(struct eng_link *link, struct eng_peer *peer)
 	peer->up++;
 }
 
-void eng_on_format(struct eng_peer *peer, bool announces, struct list *pending)
+void eng_on_format(struct eng_peer *peer, enum eng_format format, struct list *pending)
 {
 }
 

@@ -371,6 +371,7 @@ void eng_peer_cut(struct eng_peer *peer, int err)
 	memset(peer->chan, 0, peer->ops->chan_size);
 	eng_flow_reset(peer);
 	peer->slow &= ~ENG_PEER_LOSING;
+	peer->format = ENG_FORMAT_NATIVE;
 	if (peer == peer->ep->only) {
 		eng_cm_lost(peer->ep, err);
 	} else {
@@ -391,6 +392,7 @@ void eng_on_down(struct eng_link *link, struct eng_peer *peer, int err)
 	ENG_INFO(ep, "%s: connection lost: %s\n", eng_peer_text(peer, text), fi_strerror(err));
 	eng_flow_reset(peer);
 	peer->slow &= ~ENG_PEER_LOSING;
+	peer->format = ENG_FORMAT_NATIVE;
 	if (peer == ep->only) {
 		eng_cm_lost(ep, err);
 		return;
@@ -405,22 +407,6 @@ void eng_on_up(struct eng_link *link, struct eng_peer *peer)
 
 	ENG_INFO(peer->ep, "%s is reached over %s\n", eng_peer_text(peer, text), link->ops->name);
 	peer->slow &= ~GONE;
-}
-
-/* Before the format was known nothing could be announced. */
-void eng_on_format(struct eng_peer *peer, bool announces, struct list *pending)
-{
-	struct eng_pkt *pkt;
-	size_t sum = 0, len;
-
-	peer->announces = announces;
-	if (!announces)
-		return;
-	list_for_each_entry(pkt, pending, node) {
-		len = pkt->len;
-		if (sum + len <= peer->ep->ahead || !eng_tx_announce_late(pkt))
-			sum += len;
-	}
 }
 
 bool eng_peer_last_channel(struct eng_peer *peer)

@@ -34,6 +34,10 @@ static const struct sim_conf rough = {
 	.eager_limit = 9000, .seg_size = 70000,
 };
 
+static const struct sim_conf whole = {
+	.delay = 12, .queue_pct = 40, .partial_pct = 50, .eager_limit = 9000, .seg_size = 70000, .whole = true,
+};
+
 static const struct sim_conf near = { .eager_limit = 9000, .seg_size = 100000, .same_host = true };
 static const struct sim_conf near_rough = {
 	.delay = 12, .queue_pct = 40, .partial_pct = 50, .nohold_pct = 10,
@@ -322,6 +326,7 @@ static void all_operations(const struct sim_conf *how)
 
 	for (k = 0; k < 3; k++) {
 		open_kind(k, how);
+		message(LEN, false, 0);	/* made before the format of the channel is known */
 		messages();
 		half();
 		mixed(99);
@@ -347,6 +352,7 @@ static void test_operations(void **state)
 static void test_operations_rough(void **state)
 {
 	all_operations(&rough);
+	all_operations(&whole);
 }
 
 static void test_operations_same_host(void **state)
@@ -668,6 +674,7 @@ static void failing_calls(const struct sim_conf *how)
 
 	for (k = 0; k < 3; k++) {
 		open_kind(k, how);
+		message(100, false, 0);
 		for (n = 1; n < 24; n++) {
 			fakegpu_plan(libs[k], "*", n);
 			failing_message(50, false);
@@ -691,6 +698,7 @@ static void test_failing_calls(void **state)
 {
 	failing_calls(&conf);
 	failing_calls(&near);
+	failing_calls(&whole);
 }
 
 /* The error entry's text names the call and the device. */

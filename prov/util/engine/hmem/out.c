@@ -21,18 +21,42 @@ struct eng_dev *eng_dev_of_tx(struct eng_tx *tx, void *const *desc, size_t cnt)
 	return tx->sink.dev;
 }
 
+/* stage - copy a payload to the host now.  Errors: -FI_EAGAIN no memory, -FI_EIO. */
+static int stage(struct eng_dev *dev, const struct iovec *iov, size_t cnt, size_t len,
+		 struct iovec *host_p)
+{
+	struct obj_mr_list list = { iov, dev->mrs, cnt };
+
+	dev->chunk = eng_chunk_get(dev->grp, len, true, true);
+	if (!dev->chunk)
+		return -FI_EAGAIN;
+	*host_p = (struct iovec) { dev->chunk->buf, len };
+	return hmem_errno(obj_mr_gather(&list, 0, dev->chunk->buf, len));
+}
+
 int eng_dev_stage(struct eng_tx *tx, const struct iovec *iov, void *const *desc, size_t cnt,
 		  size_t len, struct iovec *host_p)
 {
 	struct eng_dev *dev = eng_dev_of_tx(tx, desc, cnt);
-	struct obj_mr_list list = { iov, dev ? dev->mrs : NULL, cnt };
 
-	if (dev)
-		dev->chunk = eng_chunk_get(dev->grp, len, true, true);
-	if (!dev || !dev->chunk)
-		return -FI_EAGAIN;
-	*host_p = (struct iovec) { dev->chunk->buf, len };
-	return hmem_errno(obj_mr_gather(&list, 0, dev->chunk->buf, len));
+	return dev ? stage(dev, iov, cnt, len, host_p) : -FI_EAGAIN;
+}
+
+int eng_dev_stage_late(struct eng_tx *tx)
+{
+	struct eng_dev *dev = tx->sink.dev;
+	struct iovec host;
+	int ret;
+
+	if (!dev || !dev->in_place)
+		return 0;
+	ret = stage(dev, tx->pkt.iov, tx->pkt.iov_cnt, tx->len, &host);
+	if (ret)
+		return ret == -FI_EAGAIN ? -FI_ENOMEM : ret;
+	dev->in_place = false;
+	tx->pkt.iov[0] = host;
+	tx->pkt.iov_cnt = 1;
+	return 0;
 }
 
 /* In place: the pump fetches the payload as the peer asks for it, so the buffer stays the program's
@@ -89,17 +113,18 @@ void eng_dev_begin(struct eng_pump *pump)
 /* Fetch as much of the payload as there are chunks for.  A failure ends it. */
 static int fetch(struct eng_pump *pump)
 {
-	size_t len, seg = pump->peer->link->attr.seg_size;
+	size_t len, seg = eng_peer_seg(pump->peer);
 	struct obj_mr_list list = { pump->iov, pump->mrs, pump->iov_cnt };
+	bool whole = eng_peer_is_whole(pump->peer);
 	struct eng_chunk *chunk;
 
-	if (seg > ENG_DEV_PIECE)
+	if (!whole && seg > ENG_DEV_PIECE)
 		seg = ENG_DEV_PIECE;
 	while (pump->fetched < pump->want && pump->chunks + pump->pieces < ENG_DEV_DEPTH) {
 		len = pump->want - pump->fetched;
 		if (len > seg)
 			len = seg;
-		chunk = eng_chunk_get(pump->grp, len, true, false);
+		chunk = eng_chunk_get(pump->grp, len, true, whole);
 		if (!chunk)
 			return 0;
 		chunk->owner = pump;

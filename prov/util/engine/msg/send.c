@@ -94,6 +94,8 @@ static bool announces(const struct eng_ep *ep, const struct eng_peer *peer, size
 {
 	const struct eng_link_attr *attr = &peer->link->attr;
 
+	if (eng_peer_is_whole(peer))
+		return false;
 	if (len > attr->eager_limit)
 		return true;
 	if (len <= ENG_TX_INLINE)
@@ -101,7 +103,7 @@ static bool announces(const struct eng_ep *ep, const struct eng_peer *peer, size
 	if (peer->slow & ENG_PEER_XOFF)
 		return true;
 	return kept && (ep->tx_out >= ep->tx_size || len > ep->ahead / (peer->tx_cnt + 1)) &&
-	       (peer->announces || attr->eager_limit < attr->max_payload);
+	       (peer->format == ENG_FORMAT_ANNOUNCES || attr->eager_limit < attr->max_payload);
 }
 
 /* ---- one packet that wants no answer ------------------------------------------
@@ -217,7 +219,7 @@ static int launch(struct eng_ep *ep, struct eng_peer *peer, const struct send *s
 static int send_one(struct eng_ep *ep, struct eng_peer *peer, const struct send *s,
 		    void *const *desc)
 {
-	bool in_place = desc && s->len > ENG_DEV_SHORT && !(s->flags & FI_INJECT);
+	bool in_place = desc && s->len > ENG_DEV_SHORT && !(s->flags & FI_INJECT) && !eng_peer_is_whole(peer);
 	bool again = !desc && eng_tx_may_refuse(ep, peer, s->flags, s->len);
 	bool rts = announces(ep, peer, s->len, !again) || in_place;
 	bool copied = s->flags & FI_INJECT && s->len > ENG_TX_INLINE;

@@ -21,7 +21,8 @@ __attribute__((unused)) static const unsigned edges[] = {
 	[ENG_TX_FENCED] = STARTS | 1u << ENG_TX_FAILED,
 	[ENG_TX_EAGER] = 1u << ENG_TX_RTS | 1u << ENG_TX_SENT | 1u << ENG_TX_FAILED,
 	[ENG_TX_SHARED] = 1u << ENG_TX_DATA | 1u << ENG_TX_SENT | 1u << ENG_TX_FAILED,
-	[ENG_TX_RTS] = 1u << ENG_TX_SHARED | 1u << ENG_TX_DATA | 1u << ENG_TX_FAILED,
+	[ENG_TX_RTS] = 1u << ENG_TX_SHARED | 1u << ENG_TX_DATA | 1u << ENG_TX_FAILED |
+		       1u << ENG_TX_EAGER,
 	[ENG_TX_DATA] = 1u << ENG_TX_SENT | 1u << ENG_TX_FAILED,
 	[ENG_TX_ASKED] = 1u << ENG_TX_SENT | 1u << ENG_TX_FAILED,
 	[ENG_TX_SENT] = 1u << ENG_TX_FAILED,
@@ -397,6 +398,26 @@ static void on_sunk(struct eng_sink *sink, int status)
 	if (tx->state == ENG_TX_ASKED)
 		set_state(tx, ENG_TX_SENT);
 	check(tx);
+}
+
+void eng_tx_announce_not(struct eng_pkt *pkt)
+{
+	struct eng_tx *tx = container_of(pkt, struct eng_tx, pkt);
+	int ret;
+
+	if (pkt->hdr[0] != WIRE_RTS || pkt->done != eng_tx_done)
+		return;
+	pkt->hdr[0] = WIRE_EAGER;
+	pkt->hdr[1] &= (uint8_t) ~WIRE_F_SHARE;
+	pkt->iov_cnt = tx->iov_cnt;
+	pkt->len = tx->len;
+	set_state(tx, ENG_TX_EAGER);
+	ret = eng_dev_stage_late(tx);
+	if (!ret)
+		return;
+	list_del(&pkt->node);
+	tx->pkt_out = false;
+	fail(tx, ret);
 }
 
 /* ---- beginning -------------------------------------------------------------- */

@@ -366,7 +366,7 @@ static void a_first_message_that_is_announced_late(void **arg)
 	assert_true(tap.sent[0].msg.flags & WIRE_F_ARRIVED);
 	list_add_tail(&tap.sent[0].pkt->node, &pending);
 	eng_of(b)->ahead = 500;
-	eng_on_format(to, true, &pending);
+	eng_on_format(to, ENG_FORMAT_ANNOUNCES, &pending);
 	assert_null(wire_parse(tap.sent[0].pkt->hdr, tap.sent[0].pkt->hdr_len, 0, &tap.sent[0].msg));
 	tap_sent(0, WIRE_RTS, id, 1000);
 	tap_done(0, 0);
@@ -392,7 +392,7 @@ static void as_much_as_fits_is_sent_unasked(void **arg)
 		list_add_tail(&tap.sent[i].pkt->node, &pending);
 	}
 	eng_of(b)->ahead = 1500;
-	eng_on_format(to, true, &pending);
+	eng_on_format(to, ENG_FORMAT_ANNOUNCES, &pending);
 	for (i = 0; i < 3; i++)
 		assert_int_equal(tap.sent[i].pkt->hdr[0], i == 1 ? WIRE_RTS : WIRE_EAGER);
 	assert_null(wire_parse(tap.sent[1].pkt->hdr, tap.sent[1].pkt->hdr_len, 0, &tap.sent[1].msg));

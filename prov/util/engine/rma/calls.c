@@ -255,7 +255,7 @@ static int send_write(struct eng_ep *ep, struct eng_peer *peer, const struct rma
 	}
 	if (!ret)
 		ret = placed ? eng_tx_attach(tx, NULL, 0, 0, false) :
-		      attach(tx, r, peer->link->attr.seg_size, &off);
+		      attach(tx, r, eng_peer_seg(peer), &off);
 	if (ret) {
 		eng_tx_free(tx);
 		return ret;

@@ -23,7 +23,7 @@ void eng_pump_header(const struct eng_pump *pump, struct eng_pkt *pkt, size_t of
 static struct eng_out *make_piece(struct eng_pump *pump)
 {
 	struct eng_out *out = pool_get(&pump->grp->outs);
-	size_t len = pump->want - pump->off, seg = pump->peer->link->attr.seg_size;
+	size_t len = pump->want - pump->off, seg = eng_peer_seg(pump->peer);
 	struct eng_pkt *pkt;
 
 	if (!out)

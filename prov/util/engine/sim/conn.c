@@ -122,6 +122,7 @@ void sim_join(struct conn *c, int side, struct sim_link *link, struct chan *chan
 	chan->conn = c;
 	chan->side = side;
 	chan->shut = false;
+	chan->unformed = sim.conf.whole;
 	list_init(&chan->out);
 	list_add_tail(&chan->node, &link->chans);
 }

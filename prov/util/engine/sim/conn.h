@@ -34,6 +34,7 @@ struct chan {
 	struct conn *conn;
 	int side;
 	struct list out;		/* eng_pkt by node */
+	bool unformed;			/* its format is not known */
 	bool shut;			/* nothing follows what is in @out */
 	bool losing;			/* its end is being reported, or is about to be */
 	struct list node;		/* on link->chans */

@@ -43,7 +43,7 @@ static int sim_peer_get(struct eng_link *link, struct eng_peer *peer)
 /* send_once - a packet that is not kept. */
 static int send_once(struct chan *chan, struct eng_pkt *pkt)
 {
-	if (!chan->conn || chan->conn->err || !list_empty(&chan->out) || sim.stalled ||
+	if (!chan->conn || chan->conn->err || !list_empty(&chan->out) || sim.stalled || chan->unformed ||
 	    sim_chance(sim.conf.queue_pct) || sim_chance(sim.conf.once_not_pct))
 		return -FI_ENOBUFS;
 	if (sim.post_fails) {
@@ -67,7 +67,7 @@ static int sim_send(void *chan_p, struct eng_pkt *pkt)
 		return send_once(chan, pkt);
 	if (!chan->conn || chan->conn->err)
 		return -FI_ECONNRESET;
-	if (!list_empty(&chan->out) || sim.stalled || sim_chance(sim.conf.queue_pct)) {
+	if (!list_empty(&chan->out) || sim.stalled || chan->unformed || sim_chance(sim.conf.queue_pct)) {
 		list_add_tail(&pkt->node, &chan->out);
 		return 0;
 	}
@@ -82,7 +82,7 @@ static void *sim_slot(void *chan_p, size_t len)
 {
 	struct chan *chan = chan_p;
 
-	if (!chan->conn || chan->conn->err || !list_empty(&chan->out) || sim.stalled ||
+	if (!chan->conn || chan->conn->err || !list_empty(&chan->out) || sim.stalled || chan->unformed ||
 	    sim_chance(sim.conf.queue_pct) || len > sizeof(sim_short))
 		return NULL;
 	return sim_short;
@@ -309,6 +309,10 @@ static int poll_chan(struct sim_link *sl, struct chan *chan)
 		return 1;
 	if (!c->end[!chan->side] && !c->gone[!chan->side] && !sim_find(&c->addr[!chan->side]))
 		c->err = FI_ECONNREFUSED;
+	if (chan->unformed && !c->err) {
+		chan->unformed = false;
+		eng_on_format(peer, ENG_FORMAT_WHOLE, &chan->out);
+	}
 	while (!c->err && !sim.stalled && !list_empty(&chan->out) && !sim_chance(30)) {
 		struct eng_pkt *pkt = container_of(chan->out.next, struct eng_pkt, node);
 

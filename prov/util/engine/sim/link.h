@@ -29,6 +29,7 @@ struct sim_conf {
 	size_t eager_limit;
 	size_t seg_size;
 	bool same_host;
+	bool whole;		/* ENG_FORMAT_WHOLE, which is not known before the first poll of a channel */
 };
 
 /* The link: link.c, or what another directory has in its place. */

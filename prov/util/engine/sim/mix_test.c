@@ -54,7 +54,7 @@ struct op {
 static struct world w;
 static struct op op[OPS_MAX];
 static int ops;
-static bool deaths;
+static bool deaths, whole;
 static unsigned char mem[NODES][NODES * SLICE];
 static uint64_t words[NODES][WORDS];
 static struct fid_mr *mr[NODES], *mr_words[NODES];
@@ -406,7 +406,7 @@ static void start(uint64_t seed)
 	memset(rma_issued, 0, sizeof(rma_issued));
 	ops = 0;
 	w.before_enable = bind_cntr;
-	world_open_domain(&w, seed, seed % 2 ? &sim_rough : &sim_ideal);
+	world_open_domain(&w, seed, whole ? &sim_whole : seed % 2 ? &sim_rough : &sim_ideal);
 	for (i = 0; i < NODES; i++) {
 		assert_int_equal(fi_cntr_open(w.domain, &attr, &rma_cntr[i], NULL), 0);
 		assert_int_equal(fi_mr_reg(w.domain, mem[i], sizeof(mem[i]), all, 0, KEY(i), 0,
@@ -568,12 +568,24 @@ static void test_mix_with_deaths(void **arg)
 	run_all(false);
 }
 
+static void test_mix_in_whole_packets(void **arg)
+{
+	whole = true;
+	deaths = false;
+	run_all(false);
+	run_all(true);
+	deaths = true;
+	run_all(false);
+	whole = false;
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_mix),
 		cmocka_unit_test(test_mix_without_memory),
 		cmocka_unit_test(test_mix_with_deaths),
+		cmocka_unit_test(test_mix_in_whole_packets),
 	};
 
 	world_seeds(argc, argv, &seeds_from, &seeds_cnt);

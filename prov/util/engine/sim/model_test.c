@@ -468,20 +468,34 @@ static void step(void)
 
 static uint64_t seeds_from = 1, seeds_cnt = 60;
 
+static void run(uint64_t seed, const struct sim_conf *conf, int cnt)
+{
+	int i;
+
+	start(seed, conf, cnt);
+	for (i = 0; i < 350; i++)
+		step();
+	drain();
+	check_all();
+	world_close(&t.w);
+	forget_all();
+}
+
 static void test_traffic(void **arg)
 {
 	uint64_t seed;
-	int i;
 
-	for (seed = seeds_from; seed < seeds_from + seeds_cnt; seed++) {
-		start(seed, seed % 2 ? &sim_rough : &sim_ideal, 2 + (int) (seed % 3));
-		for (i = 0; i < 350; i++)
-			step();
-		drain();
-		check_all();
-		world_close(&t.w);
-		forget_all();
-	}
+	for (seed = seeds_from; seed < seeds_from + seeds_cnt; seed++)
+		run(seed, seed % 2 ? &sim_rough : &sim_ideal, 2 + (int) (seed % 3));
+}
+
+/* Nothing is announced or cut, and what was before the format was known is made whole. */
+static void test_traffic_in_whole_packets(void **arg)
+{
+	uint64_t seed;
+
+	for (seed = seeds_from; seed < seeds_from + seeds_cnt; seed++)
+		run(seed * 5, &sim_whole, 3);
 }
 
 /* Memory runs out again and again; nothing is lost, it only takes longer. */
@@ -559,6 +573,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_traffic),
+		cmocka_unit_test(test_traffic_in_whole_packets),
 		cmocka_unit_test(test_traffic_without_memory),
 		cmocka_unit_test(test_traffic_with_deaths),
 	};

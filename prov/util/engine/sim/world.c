@@ -21,6 +21,11 @@ const struct sim_conf sim_rough = {
 	.eager_limit = 500, .seg_size = 300,
 };
 
+const struct sim_conf sim_whole = {
+	.delay = 12, .queue_pct = 40, .once_not_pct = 50, .partial_pct = 50, .nohold_pct = 10,
+	.eager_limit = 500, .seg_size = 300, .whole = true,
+};
+
 /* The pools' only allocation; the linker leads it here.  A sanitizer's library asks for
  * the wrapped name too, so it is not hidden.
  */

@@ -55,6 +55,7 @@ struct comp {
 
 extern const struct sim_conf sim_ideal;	/* no delay, nothing in pieces */
 extern const struct sim_conf sim_rough;
+extern const struct sim_conf sim_whole;	/* rough, and packets go whole */
 
 /* world_open - @cnt RDM endpoints that know each other: fi_addr_t is the number. */
 void world_open(struct world *w, int cnt, uint64_t seed, const struct sim_conf *conf);
