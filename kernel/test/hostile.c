@@ -8,7 +8,7 @@
  *   hostile ADDRESS PORT [ROUNDS [SEED [FILE...]]]
  *
  * FILE: bytes that are played twice, as the beginning of a connection and behind its handshake; so is
- * what was captured between other implementations (prov/tcp/compat/test).
+ * what was captured between other implementations (prov/util/foreign/xnet/test).
  *
  * Exit status 0: after each breach the connection was ended by the other side, or the stream
  * was harmless, and at the end a correct peer is still served.

@@ -5,15 +5,15 @@
  * compat.h - a connection in the compatible format, to a peer of another implementation.
  *
  * It has what rxm_conn has, and besides it what the format needs.  The engine knows that messages go whole
- * (ENG_FORMAT_WHOLE) and nothing else of it: its packets are translated (compat/translate.h) when they
+ * (ENG_FORMAT_WHOLE) and nothing else of it: its packets are translated (foreign/rxm/translate.h) when they
  * are sent, and the peer's when they are offered.
  * There are no credits: the provider below holds a sender back whose peer has no buffer posted.
  *
- *   compat.c      the connection; packets that wait; what the engine is told in place of the peer
- *   compat_tx.c   packets of the engine
- *   compat_rx.c   packets of the peer
- *   compat_rma.c  remote memory, and rendezvous that the sender writes
- *   compat_amo.c  atomics
+ *   compat/life.c  the connection; packets that wait; what the engine is told in place of the peer
+ *   compat/tx.c    packets of the engine
+ *   compat/rx.c    packets of the peer
+ *   compat/rma.c   remote memory, and rendezvous that the sender writes
+ *   compat/amo.c   atomics
  *
  * Threading: under the lock of the progress group.
  */
@@ -22,7 +22,7 @@
 
 #include "conn.h"
 #include "engine/wire.h"
-#include "rxm/compat/packet.h"
+#include "foreign/rxm/packet.h"
 
 #define RXM_COMPAT_ID 1u	/* our index of a connection; each has its own receive buffers */
 
@@ -45,7 +45,7 @@ struct rxm_compat {
 	uint8_t hdr[ENG_HDR_MAX];	/* of the message that is offered to the engine */
 };
 
-/* ---- compat.c -------------------------------------------------------------------------------------- */
+/* ---- compat/life.c -------------------------------------------------------------------------------------- */
 
 /* rxm_compat_start - conn->compat, with the connection id that the peer gave.
  * Errors: -FI_ENOMEM.
@@ -63,13 +63,13 @@ bool rxm_compat_idle(const struct rxm_compat *compat);
 /* rxm_compat_send - a packet with pkt->payload_len bytes of @iov, from @off on.
  * Errors: -FI_EAGAIN: not now; others: the connection is lost.
  */
-int rxm_compat_send(struct rxm_conn *conn, struct rxm_packet *pkt, const struct iovec *iov,
+int rxm_compat_send(struct rxm_conn *conn, struct rxmf_packet *pkt, const struct iovec *iov,
 		    size_t iov_cnt, size_t off);
 
 /* rxm_compat_owe - send a packet without payload, as soon as there is room.  Without memory for it the
  * connection fails.
  */
-void rxm_compat_owe(struct rxm_conn *conn, const struct rxm_packet *pkt);
+void rxm_compat_owe(struct rxm_conn *conn, const struct rxmf_packet *pkt);
 
 /* rxm_compat_push - send what waits.
  * Errors: -FI_EAGAIN: the queue below is full.
@@ -87,20 +87,22 @@ int rxm_compat_refuse(struct rxm_conn *conn, struct eng_pkt *pkt, uint32_t id, c
  * it is complete.
  * Returns 1; -FI_EAGAIN.
  */
-int rxm_compat_ask(struct rxm_conn *conn, uint32_t id, const struct rxm_seg *seg, unsigned segs,
+int rxm_compat_ask(struct rxm_conn *conn, uint32_t id, const struct wire_rma *seg, unsigned segs,
 		   uint64_t len);
 
 /* rxm_compat_report - make the upcalls that wait for a poll. */
 void rxm_compat_report(struct rxm_conn *conn);
 
-/* rxm_compat_tell - offer the engine a packet of header @hdr in place of the peer.  Makes upcalls. */
-enum eng_rx_verdict rxm_compat_tell(struct rxm_conn *conn, struct eng_rx *rx);
+/* rxm_compat_tell - offer the engine @msg in place of the peer.  Makes upcalls.
+ * @rx: payload, if @msg has any; header and length are filled in here
+ */
+enum eng_rx_verdict rxm_compat_tell(struct rxm_conn *conn, const struct wire_msg *msg, struct eng_rx *rx);
 
 /* rxm_compat_ack, rxm_compat_nack - the same for the end of the operation @id.  Make upcalls. */
 void rxm_compat_ack(struct rxm_conn *conn, unsigned ack, uint32_t id);
 void rxm_compat_nack(struct rxm_conn *conn, int err, uint32_t id);
 
-/* ---- compat_tx.c --------------------------------------------------------------------------------- */
+/* ---- compat/tx.c --------------------------------------------------------------------------------- */
 
 /* rxm_compat_put - send a packet of the engine.
  * Returns 1: sent or copied; 0: done() follows; -FI_EAGAIN: not now; other errors: the connection is
@@ -111,10 +113,10 @@ int rxm_compat_put(struct rxm_conn *conn, struct eng_pkt *pkt);
 /* rxm_compat_rndv - announce a message whose memory is in @seg.
  * Errors: -FI_EAGAIN.
  */
-int rxm_compat_rndv(struct rxm_conn *conn, const struct rxm_packet *head, uint64_t id,
-		    const struct rxm_seg *seg, unsigned segs);
+int rxm_compat_rndv(struct rxm_conn *conn, const struct rxmf_packet *head, uint64_t id,
+		    const struct wire_rma *seg, unsigned segs);
 
-/* ---- compat_rma.c ----------------------------------------------------------------------------------- */
+/* ---- compat/rma.c ----------------------------------------------------------------------------------- */
 
 /* rxm_compat_read, rxm_compat_write - packets READ and WRITE of the engine.  Return as rxm_compat_put(). */
 int rxm_compat_read(struct rxm_conn *conn, struct eng_pkt *pkt, const struct wire_msg *msg);
@@ -129,14 +131,14 @@ void rxm_compat_done(struct rxm_conn *conn, uint64_t id);
 /* rxm_compat_take - have the payload of rendezvous @id of the peer placed in @iov: read, or written by
  * the peer (FI_OFI_RXM_USE_RNDV_WRITE).  Otherwise as rxm_read_start().
  */
-int rxm_compat_take(struct rxm_conn *conn, uint64_t id, const struct rxm_seg *seg, unsigned segs,
+int rxm_compat_take(struct rxm_conn *conn, uint64_t id, const struct wire_rma *seg, unsigned segs,
 		    const struct iovec *iov, size_t iov_cnt, void *cookie, bool in_order);
 
 /* rxm_compat_on_offer, rxm_compat_on_written - packets WRITE_OFFER and WRITE_DONE.  Make upcalls.
  * Return NULL, or what is wrong.
  */
-const char *rxm_compat_on_offer(struct rxm_conn *conn, const struct rxm_packet *pkt);
-const char *rxm_compat_on_written(struct rxm_conn *conn, const struct rxm_packet *pkt);
+const char *rxm_compat_on_offer(struct rxm_conn *conn, const struct rxmf_packet *pkt);
+const char *rxm_compat_on_written(struct rxm_conn *conn, const struct rxmf_packet *pkt);
 
 /* rxm_compat_written - our rendezvous @id is written.  Makes upcalls. */
 void rxm_compat_written(struct rxm_conn *conn, uint64_t id);
@@ -144,7 +146,7 @@ void rxm_compat_written(struct rxm_conn *conn, uint64_t id);
 /* rxm_compat_drop_offers - the connection ends with @err.  Makes upcalls. */
 void rxm_compat_drop_offers(struct rxm_conn *conn, struct rxm_compat *compat, int err);
 
-/* ---- compat_amo.c ----------------------------------------------------------------------------------- */
+/* ---- compat/amo.c ----------------------------------------------------------------------------------- */
 
 /* rxm_compat_atomic - a packet ATOMIC of the engine.  Returns as rxm_compat_put(). */
 int rxm_compat_atomic(struct rxm_conn *conn, struct eng_pkt *pkt, const struct wire_msg *msg);
@@ -158,15 +160,15 @@ int rxm_compat_answer(struct rxm_conn *conn, struct eng_pkt *pkt, const struct w
  * @id_p: [out] its name for the engine, which is to have it; 0: it is answered
  * Returns NULL, or what is wrong.
  */
-const char *rxm_compat_on_atomic(struct rxm_conn *conn, const struct rxm_packet *pkt, uint32_t *id_p);
+const char *rxm_compat_on_atomic(struct rxm_conn *conn, const struct rxmf_packet *pkt, uint32_t *id_p);
 
 /* rxm_compat_on_response - a packet ATOMIC_RESPONSE.  Makes upcalls.  Returns NULL, or what is wrong. */
-const char *rxm_compat_on_response(struct rxm_conn *conn, const struct rxm_packet *pkt);
+const char *rxm_compat_on_response(struct rxm_conn *conn, const struct rxmf_packet *pkt);
 
 /* rxm_compat_drop_serves - the connection has ended. */
 void rxm_compat_drop_serves(struct rxm_compat *compat);
 
-/* ---- compat_rx.c ------------------------------------------------------------------------------ */
+/* ---- compat/rx.c ------------------------------------------------------------------------------ */
 
 /* A message that arrives in segments: a buffer on conn->rxq, in its place among the others. */
 struct rxm_part;

@@ -38,11 +38,11 @@
 
 #include "conf.h"
 #include "dom.h"
-#include "rxm/compat/packet.h"
+#include "foreign/rxm/packet.h"
 #include "wire.h"
 
 /* Bytes of a receive buffer: a message of the native format, or an eager one of the compatible. */
-#define RXM_ROOM (rxm_conf.buf_size + RXM_PACKET_HDR)
+#define RXM_ROOM (rxm_conf.buf_size + RXMF_PACKET_HDR)
 
 #define RXM_RNDVS 8		/* rendezvous of each side that may be open on a connection */
 #define RXM_CTRL_BUFS (RXM_RNDVS + 4) /* receive buffers for control messages */
@@ -137,7 +137,7 @@ struct rxm_hold {
 	struct rxm_rma *fetch;	/* it is being read into memory of ours; or NULL */
 	struct eng_peer *payer;	/* whom that memory is charged to; or NULL */
 	unsigned segs;
-	struct rxm_seg seg[ENG_IOV_MAX];
+	struct wire_rma seg[ENG_IOV_MAX];
 };
 
 /* What a link keeps for each peer. */
@@ -267,7 +267,7 @@ int rxm_tx_post(struct rxm_conn *conn, struct rxm_tx_buf *msg);
  * when the peer has read it, and for @ack the WIRE_ACK of @id.
  * Returns 0; -FI_EAGAIN: not now.
  */
-int rxm_tx_rndv(struct rxm_conn *conn, struct eng_pkt *pkt, const struct rxm_packet *head,
+int rxm_tx_rndv(struct rxm_conn *conn, struct eng_pkt *pkt, const struct rxmf_packet *head,
 		unsigned ack, uint32_t id);
 
 /* rxm_tx_push - send what may leave; packets that wait only in poll(), where it makes
@@ -325,14 +325,14 @@ void rxm_rx_reset(struct rxm_conn *conn, struct rxm_ep *const eps[2], int err);
  * @in_order: the frames behind it wait until it is complete
  * Errors: -FI_ENOMEM.
  */
-int rxm_read_start(struct rxm_conn *conn, uint64_t id, const struct rxm_seg *seg, unsigned segs,
+int rxm_read_start(struct rxm_conn *conn, uint64_t id, const struct wire_rma *seg, unsigned segs,
 		   const struct iovec *iov, size_t iov_cnt, void *cookie, bool in_order);
 
 /* rxm_read_memory - read @seg, of memory that the peer has registered, into rx->iov.
  * The end is reported by eng_on_placed(rx->cookie), from poll().
  * Errors: -FI_ENOMEM.
  */
-int rxm_read_memory(struct rxm_conn *conn, const struct rxm_seg *seg, unsigned segs,
+int rxm_read_memory(struct rxm_conn *conn, const struct wire_rma *seg, unsigned segs,
 		    const struct eng_rx *rx);
 
 /* rxm_fetch_start - read the payload of @hold into memory of our own: the peer's rendezvous ends.
@@ -359,14 +359,14 @@ struct rxm_write {
  * Returns 0; -FI_EAGAIN: no memory.
  */
 int rxm_write_start(struct rxm_conn *conn, struct eng_pkt *pkt, const struct rxm_write *write,
-		    const struct rxm_seg *seg, unsigned segs);
+		    const struct wire_rma *seg, unsigned segs);
 
 /* rxm_write_rndv - write the payload of our rendezvous @id to @seg, as far as there is room.
  * rxm_compat_written() follows.
  * Errors: -FI_ENOMEM.
  */
 int rxm_write_rndv(struct rxm_conn *conn, uint64_t id, const struct eng_pkt *pkt,
-		   const struct rxm_seg *seg, unsigned segs);
+		   const struct wire_rma *seg, unsigned segs);
 
 /* rxm_on_rma - an operation below is complete, or has failed with @err.  Makes upcalls. */
 void rxm_on_rma(struct rxm_op *op, int err);

@@ -27,7 +27,7 @@
 #include "base/net_addr.h"
 #include "compat.h"
 #include "conn.h"
-#include "rxm/compat/cm.h"
+#include "foreign/rxm/cm.h"
 
 /* ---- handshakes ------------------------------------------------------------------------ */
 
@@ -65,8 +65,8 @@ static uint32_t process_id(const struct rxm_link *link)
 /* put_request - Returns the length. */
 static size_t put_request(struct rxm_link *link, const struct chan_id *id, uint8_t *out)
 {
-	struct rxm_cm_request request = {
-		.credits = RXM_CM_CREDITS_OFF,
+	struct rxmf_cm_request request = {
+		.credits = RXMF_CM_CREDITS_OFF,
 		.eager_limit = (uint32_t) rxm_conf.buf_size,
 		.rx_size = (uint32_t) rxm_conf.rx_size,
 		.process = process_id(link),
@@ -77,7 +77,7 @@ static size_t put_request(struct rxm_link *link, const struct chan_id *id, uint8
 	if (rxm_conf.wire == RXM_WIRE_NATIVE || !is_ip(link))
 		return put_handshake(link, id, true, out);
 	request.port = net_addr_port((const struct sockaddr *) (const void *) link->addr);
-	len = rxm_cm_put_request(out, &request);
+	len = rxmf_cm_put_request(out, &request);
 	if (rxm_conf.wire != RXM_WIRE_COMPATIBLE)
 		len += put_handshake(link, id, false, out + len);
 	return len;
@@ -87,14 +87,14 @@ static size_t put_request(struct rxm_link *link, const struct chan_id *id, uint8
 static size_t put_acceptance(struct rxm_conn *conn, const struct chan_id *id, uint8_t *out)
 {
 	struct rxm_link *link = rxm_conn_link(conn);
-	struct rxm_cm_accept accept = {
-		.credits = RXM_CM_CREDITS_OFF,
+	struct rxmf_cm_accept accept = {
+		.credits = RXMF_CM_CREDITS_OFF,
 		.rx_size = (uint32_t) rxm_conf.rx_size,
 		.process = process_id(link),
 		.conn_id = RXM_COMPAT_ID,
 	};
 
-	return conn->compat ? rxm_cm_put_accept(out, &accept) : put_handshake(link, id, false, out);
+	return conn->compat ? rxmf_cm_put_accept(out, &accept) : put_handshake(link, id, false, out);
 }
 
 /* apply_limits - what the peer's handshake says about its buffers.  Messages that overtook
@@ -160,7 +160,7 @@ static int connect_ep(struct rxm_conn *conn)
 	struct rxm_link *link = rxm_conn_link(conn);
 	struct fi_info *info = info_to(link, addr);
 	struct chan_id id = { .serial = conn->chan.serial, .prev = conn->chan.peer_serial };
-	uint8_t data[RXM_CM_REQUEST + RXM_HANDSHAKE_MAX];
+	uint8_t data[RXMF_CM_REQUEST + RXM_HANDSHAKE_MAX];
 	int ret;
 
 	if (!info)
@@ -295,11 +295,11 @@ static void established(struct rxm_conn *conn, const struct chan_id *id, bool ou
  */
 static bool accepted_compat(struct rxm_conn *conn, const void *data, size_t len)
 {
-	struct rxm_cm_accept accept;
+	struct rxmf_cm_accept accept;
 	struct chan_id id = { .serial = conn->chan.serial };
 
 	if (rxm_conf.wire == RXM_WIRE_NATIVE || !is_ip(rxm_conn_link(conn)) ||
-	    rxm_cm_get_accept(data, len, &accept))
+	    rxmf_cm_get_accept(data, len, &accept))
 		return false;
 	if (rxm_compat_start(conn, accept.conn_id, rxm_conf.buf_size)) {
 		rxm_attempt_failed(conn, FI_ENOMEM, false);
@@ -360,7 +360,7 @@ void rxm_on_refused(struct rxm_ep *ep, int err, const void *data, size_t len)
 		return;
 	}
 	reason = rxm_refusal_parse(data, len, &theirs);
-	if (reason == CHAN_OK && rxm_cm_get_reject(data, len) == RXM_CM_EXISTS)
+	if (reason == CHAN_OK && rxmf_cm_get_reject(data, len) == RXMF_CM_EXISTS)
 		reason = CHAN_SIMULTANEOUS;
 	if (reason == CHAN_OK) {
 		rxm_attempt_failed(conn, err ? err : FI_ECONNREFUSED, false);
@@ -390,7 +390,7 @@ void rxm_on_ended(struct rxm_ep *ep)
 /* A request, decoded. */
 struct asked {
 	struct rxm_handshake hs;	/* of the compatible format: addr alone */
-	struct rxm_cm_request compat;	/* process 0: the native format */
+	struct rxmf_cm_request compat;	/* process 0: the native format */
 	int order;			/* our address against the peer's, as both sides compare them */
 };
 
@@ -402,7 +402,7 @@ static void refuse(struct rxm_link *link, struct fi_info *info, const struct ask
 {
 	uint8_t data[sizeof(struct rxm_wire_refusal)];
 	size_t len = asked->compat.process ?
-		     rxm_cm_put_reject(data, reason == CHAN_SIMULTANEOUS ? RXM_CM_EXISTS : RXM_CM_REFUSED) :
+		     rxmf_cm_put_reject(data, reason == CHAN_SIMULTANEOUS ? RXMF_CM_EXISTS : RXMF_CM_REFUSED) :
 		     rxm_refusal_put(data, reason);
 
 	if (info->handle)
@@ -494,7 +494,7 @@ static enum chan_reason accept_self(struct rxm_conn *conn, struct fi_info *info,
 }
 
 /* start_compat - in the format of the request, before it is answered: the peer may send at once. */
-static int start_compat(struct rxm_conn *conn, const struct rxm_cm_request *request)
+static int start_compat(struct rxm_conn *conn, const struct rxmf_cm_request *request)
 {
 	if (!request->process)
 		return 0;
@@ -595,7 +595,7 @@ static enum chan_reason read_common(struct rxm_link *link, const struct fi_info 
 	if (reason)
 		return reason;
 	if (rxm_conf.wire == RXM_WIRE_COMPATIBLE ||
-	    rxm_handshake_parse(data + RXM_CM_REQUEST, len - RXM_CM_REQUEST, &hs))
+	    rxm_handshake_parse(data + RXMF_CM_REQUEST, len - RXMF_CM_REQUEST, &hs))
 		return asked->compat.eager_limit <= rxm_conf.buf_size ? CHAN_OK : CHAN_KIND_BAD;
 	hs.addr_len = asked->hs.addr_len;
 	memcpy(hs.addr, asked->hs.addr, hs.addr_len);
@@ -628,7 +628,7 @@ static enum chan_reason read_request(struct rxm_link *link, const struct fi_info
 				     const void *data, size_t len, struct asked *asked)
 {
 	bool common = rxm_conf.wire != RXM_WIRE_NATIVE &&
-		      !rxm_cm_get_request(data, len, &asked->compat);
+		      !rxmf_cm_get_request(data, len, &asked->compat);
 	enum chan_reason reason = common ? read_common(link, info, data, len, asked) :
 					   read_native(link, info, data, len, asked);
 

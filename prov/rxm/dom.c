@@ -137,7 +137,7 @@ static int ep_fill(struct rxm_ep *ep)
 		return -FI_ENOMEM;
 	ret = layer_mr_local(&ep->dom->base.mem, ep->mem, cnt * RXM_ROOM, &ep->mem_mr);
 	for (i = 0; i < cnt && !ret; i++) {
-		ep->bufs[i].op = (struct rxm_op) { RXM_OP_RECV, ep };
+		ep->bufs[i].op = (struct rxm_op) { RXMF_OP_RECV, ep };
 		ep->bufs[i].data = ep->mem + i * RXM_ROOM;
 		list_init(&ep->bufs[i].node);
 		if (!rxm_ep_post(ep, &ep->bufs[i]))

@@ -46,9 +46,9 @@ struct rxm_dom {
 };
 
 enum rxm_op_kind {
-	RXM_OP_RECV,			/* in a struct rxm_rx_buf */
-	RXM_OP_SEND,			/* in a struct rxm_tx_buf */
-	RXM_OP_RMA,			/* in a struct rxm_rma */
+	RXMF_OP_RECV,			/* in a struct rxm_rx_buf */
+	RXMF_OP_SEND,			/* in a struct rxm_tx_buf */
+	RXMF_OP_RMA,			/* in a struct rxm_rma */
 };
 
 /* What the context of every operation below points to. */

@@ -3,19 +3,12 @@
 EXTRA_DIST += prov/rxm/configure.m4 prov/rxm/README.md
 
 rxm_link_sources = \
-	prov/rxm/compat/cm.c \
-	prov/rxm/compat/cm.h \
-	prov/rxm/compat/packet.c \
-	prov/rxm/compat/packet.h \
-	prov/rxm/compat/seg.h \
-	prov/rxm/compat/translate.c \
-	prov/rxm/compat/translate.h \
-	prov/rxm/compat.c \
 	prov/rxm/compat.h \
-	prov/rxm/compat_amo.c \
-	prov/rxm/compat_rma.c \
-	prov/rxm/compat_rx.c \
-	prov/rxm/compat_tx.c \
+	prov/rxm/compat/amo.c \
+	prov/rxm/compat/life.c \
+	prov/rxm/compat/rma.c \
+	prov/rxm/compat/rx.c \
+	prov/rxm/compat/tx.c \
 	prov/rxm/conf.c \
 	prov/rxm/conf.h \
 	prov/rxm/conn.c \
@@ -56,16 +49,13 @@ rxm_rig = prov/rxm/test/rig.h prov/rxm/test/msg_prov.c prov/rxm/test/msg_prov.h 
 	prov/util/channel/test/fake_engine.h prov/util/obj/test/fake_prog.h
 rxm_rig_libs = prov/rxm/librxmlink.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
 # The test as a peer in the compatible format.
-rxm_peer = prov/rxm/compat/test/peer.h prov/rxm/compat/test/hex.h
+rxm_peer = prov/rxm/compat/test/peer.h prov/util/foreign/test/hex.h
 rxm_tests = \
 	prov/rxm/api_test \
-	prov/rxm/compat/cm_test \
-	prov/rxm/compat/packet_test \
 	prov/rxm/compat/peer_conn_test \
 	prov/rxm/compat/peer_msg_test \
 	prov/rxm/compat/peer_rma_test \
 	prov/rxm/compat/peer_unsupported_test \
-	prov/rxm/compat/translate_test \
 	prov/rxm/conn_test \
 	prov/rxm/connect_test \
 	prov/rxm/dom_test \
@@ -81,14 +71,6 @@ TESTS += $(rxm_tests)
 prov_rxm_api_test_SOURCES = prov/rxm/api_test.c
 prov_rxm_api_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_rxm_api_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
-prov_rxm_compat_cm_test_SOURCES = prov/rxm/compat/cm_test.c prov/rxm/compat/cm.c prov/rxm/compat/cm.h \
-	prov/rxm/compat/test/hex.h
-prov_rxm_compat_cm_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_rxm_compat_cm_test_LDADD = $(CMOCKA_LIBS)
-prov_rxm_compat_packet_test_SOURCES = prov/rxm/compat/packet_test.c prov/rxm/compat/packet.c \
-	prov/rxm/compat/packet.h prov/rxm/compat/seg.h prov/rxm/compat/test/captured.h prov/rxm/compat/test/hex.h
-prov_rxm_compat_packet_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_rxm_compat_packet_test_LDADD = $(CMOCKA_LIBS)
 prov_rxm_compat_peer_conn_test_SOURCES = prov/rxm/compat/peer_conn_test.c $(rxm_peer)
 prov_rxm_compat_peer_conn_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_rxm_compat_peer_conn_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
@@ -101,10 +83,6 @@ prov_rxm_compat_peer_rma_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
 prov_rxm_compat_peer_unsupported_test_SOURCES = prov/rxm/compat/peer_unsupported_test.c $(rxm_peer)
 prov_rxm_compat_peer_unsupported_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_rxm_compat_peer_unsupported_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
-prov_rxm_compat_translate_test_SOURCES = prov/rxm/compat/translate_test.c prov/rxm/compat/translate.c \
-	prov/rxm/compat/translate.h prov/rxm/compat/packet.h prov/rxm/compat/seg.h
-prov_rxm_compat_translate_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_rxm_compat_translate_test_LDADD = $(prov_util_libs) $(CMOCKA_LIBS)
 prov_rxm_conn_test_SOURCES = prov/rxm/conn_test.c $(rxm_rig)
 prov_rxm_conn_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_rxm_conn_test_LDADD = $(rxm_rig_libs)
@@ -136,8 +114,4 @@ EXTRA_PROGRAMS += prov/rxm/test/fuzz_wire
 prov_rxm_test_fuzz_wire_SOURCES = prov/rxm/test/fuzz_wire.c prov/rxm/wire.c prov/rxm/wire.h \
 	prov/util/channel/handshake.c src/base/iov.c src/base/release.c src/base/net_addr.c
 prov_rxm_test_fuzz_wire_CFLAGS = $(AM_CFLAGS) -fsanitize=fuzzer,address
-EXTRA_PROGRAMS += prov/rxm/compat/test/fuzz_packet
-prov_rxm_compat_test_fuzz_packet_SOURCES = prov/rxm/compat/test/fuzz_packet.c \
-	prov/rxm/compat/cm.c prov/rxm/compat/cm.h prov/rxm/compat/packet.c prov/rxm/compat/packet.h
-prov_rxm_compat_test_fuzz_packet_CFLAGS = $(AM_CFLAGS) -fsanitize=fuzzer,address
 endif

@@ -28,14 +28,14 @@ static void complete(struct rxm_op *op, size_t len, int err)
 	struct rxm_ep *ep = op->ep;
 
 	switch (op->kind) {
-	case RXM_OP_RECV:
+	case RXMF_OP_RECV:
 		if (!err)
 			rxm_on_message(container_of(op, struct rxm_rx_buf, op), len);
 		break;
-	case RXM_OP_SEND:
+	case RXMF_OP_SEND:
 		rxm_ep_sent(container_of(op, struct rxm_tx_buf, op));
 		break;
-	case RXM_OP_RMA:
+	case RXMF_OP_RMA:
 		rxm_on_rma(op, err);
 		return;
 	}

@@ -50,7 +50,7 @@ struct rxm_rma {
 	size_t seg_off;			/* bytes of it that are posted */
 	size_t iov_cnt, iov_at;		/* ours */
 	size_t iov_off;
-	struct rxm_seg seg[ENG_IOV_MAX];
+	struct wire_rma seg[ENG_IOV_MAX];
 	struct iovec iov[ENG_IOV_MAX];
 	struct fid_mr *mr[ENG_IOV_MAX];	/* of iov, where the domain wants them registered */
 };
@@ -164,7 +164,7 @@ static int local_desc(struct rxm_rma *rma, void **desc_p)
 static int post_piece(struct rxm_rma *rma)
 {
 	const struct iovec *whole = &rma->iov[rma->iov_at];
-	const struct rxm_seg *seg = &rma->seg[rma->seg_at];
+	const struct wire_rma *seg = &rma->seg[rma->seg_at];
 	struct fi_rma_iov to = { seg->addr + rma->seg_off, piece_len(rma), seg->key };
 	struct iovec iov = { iov_at(whole, rma->iov_off), to.len };
 	void *desc = NULL;
@@ -211,14 +211,14 @@ static void wait_for_poll(struct rxm_rma *rma)
 
 /* ---- beginning ----------------------------------------------------------------------------- */
 
-static struct rxm_rma *rma_new(struct rxm_conn *conn, enum use use, const struct rxm_seg *seg,
+static struct rxm_rma *rma_new(struct rxm_conn *conn, enum use use, const struct wire_rma *seg,
 			       unsigned segs, const struct iovec *iov, size_t iov_cnt)
 {
 	struct rxm_rma *rma = calloc(1, sizeof(*rma));
 
 	if (!rma)
 		return NULL;
-	rma->op = (struct rxm_op) { RXM_OP_RMA, conn->ep };
+	rma->op = (struct rxm_op) { RXMF_OP_RMA, conn->ep };
 	rma->use = use;
 	rma->segs = segs;
 	rma->iov_cnt = iov_cnt;
@@ -240,7 +240,7 @@ static bool start(struct rxm_rma *rma)
 	return all;
 }
 
-int rxm_read_start(struct rxm_conn *conn, uint64_t id, const struct rxm_seg *seg, unsigned segs,
+int rxm_read_start(struct rxm_conn *conn, uint64_t id, const struct wire_rma *seg, unsigned segs,
 		   const struct iovec *iov, size_t iov_cnt, void *cookie, bool in_order)
 {
 	struct rxm_rma *rma = rma_new(conn, USE_PLACE, seg, segs, iov, iov_cnt);
@@ -303,7 +303,7 @@ void rxm_fetch_drop(struct rxm_rma *rma)
 	leave_hold(rma);
 }
 
-int rxm_read_memory(struct rxm_conn *conn, const struct rxm_seg *seg, unsigned segs,
+int rxm_read_memory(struct rxm_conn *conn, const struct wire_rma *seg, unsigned segs,
 		    const struct eng_rx *rx)
 {
 	struct rxm_rma *rma = rma_new(conn, USE_READ, seg, segs, rx->iov, rx->iov_cnt);
@@ -333,7 +333,7 @@ static void copy_short(struct rxm_rma *rma)
 }
 
 int rxm_write_start(struct rxm_conn *conn, struct eng_pkt *pkt, const struct rxm_write *write,
-		    const struct rxm_seg *seg, unsigned segs)
+		    const struct wire_rma *seg, unsigned segs)
 {
 	static const struct iovec nothing = { NULL, 0 };
 	struct rxm_rma *rma = rma_new(conn, USE_WRITE, seg, segs, pkt->len ? pkt->iov : &nothing,
@@ -349,7 +349,7 @@ int rxm_write_start(struct rxm_conn *conn, struct eng_pkt *pkt, const struct rxm
 }
 
 int rxm_write_rndv(struct rxm_conn *conn, uint64_t id, const struct eng_pkt *pkt,
-		   const struct rxm_seg *seg, unsigned segs)
+		   const struct wire_rma *seg, unsigned segs)
 {
 	struct rxm_rma *rma = rma_new(conn, USE_RNDV, seg, segs, pkt->iov, pkt->iov_cnt);
 

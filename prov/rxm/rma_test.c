@@ -7,7 +7,7 @@
  */
 #include "engine/wire.h"
 #include "rxm/compat.h"
-#include "rxm/compat/cm.h"
+#include "foreign/rxm/cm.h"
 #include "rxm/test/rig.h"
 
 #define PEER 7
@@ -150,7 +150,7 @@ static void an_empty_list_is_complete(void **state)
 	struct eng_ep *a = rig_ep(1);
 	struct rxm_ep *ep = rig_established(a, PEER);
 	struct rxm_conn *conn = rig_conn(rig_peer(a, PEER));
-	struct rxm_seg seg = { 0x1000, 100, 1 };
+	struct wire_rma seg = { 0x1000, 100, 1 };
 	struct fake_rx *rx = calloc(1, sizeof(*rx));
 	struct iovec iov = { NULL, 0 };
 
@@ -169,13 +169,13 @@ static void an_empty_list_is_complete(void **state)
 /* compat_established - a connection in the compatible format, which the test has made. */
 static struct rxm_conn *compat_established(struct eng_ep *ep)
 {
-	struct rxm_cm_request request = {
-		.port = PEER, .credits = RXM_CM_CREDITS_OFF, .eager_limit = RXM_CM_EAGER_LIMIT,
+	struct rxmf_cm_request request = {
+		.port = PEER, .credits = RXMF_CM_CREDITS_OFF, .eager_limit = RXMF_CM_EAGER_LIMIT,
 		.process = 77, .conn_id = 3,
 	};
 	struct sockaddr_in addr = msg_prov_addr(50000);
-	uint8_t data[RXM_CM_REQUEST];
-	struct msg_req *req = msg_prov_request(1, &addr, data, rxm_cm_put_request(data, &request));
+	uint8_t data[RXMF_CM_REQUEST];
+	struct msg_req *req = msg_prov_request(1, &addr, data, rxmf_cm_put_request(data, &request));
 
 	rig_polls(2);
 	assert_true(req->accepted);

@@ -27,7 +27,7 @@ static void place_eager(struct rxm_conn *conn, const struct rxm_item *item, cons
 }
 
 /* take_rndv - as rxm_read_start(). */
-static int take_rndv(struct rxm_conn *conn, uint64_t id, const struct rxm_seg *seg, unsigned segs,
+static int take_rndv(struct rxm_conn *conn, uint64_t id, const struct wire_rma *seg, unsigned segs,
 		     const struct iovec *iov, size_t iov_cnt, void *cookie, bool in_order)
 {
 	return conn->compat ?

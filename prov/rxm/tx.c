@@ -54,7 +54,7 @@ static int post(struct rxm_ep *ep, struct rxm_tx_buf *msg)
 		ret = (int) fi_inject(ep->fid, msg->data, msg->len, FI_ADDR_UNSPEC);
 		return ret ? ret : 1;
 	}
-	msg->op = (struct rxm_op) { RXM_OP_SEND, ep };
+	msg->op = (struct rxm_op) { RXMF_OP_SEND, ep };
 	ret = (int) fi_send(ep->fid, msg->data, msg->len, msg->buf.desc, FI_ADDR_UNSPEC, &msg->op);
 	if (!ret)
 		list_add_tail(&msg->buf.node, &ep->sends);
@@ -264,7 +264,7 @@ static struct rxm_rndv *rndv_new(struct rxm_conn *conn, struct eng_pkt *pkt)
  * Returns how many segments, or -FI_ENOMEM or an error of the registration.
  */
 static int rndv_open(struct rxm_conn *conn, struct eng_pkt *pkt, struct rxm_rndv **rndv_p,
-		     struct rxm_seg *seg)
+		     struct wire_rma *seg)
 {
 	struct rxm_rndv *rndv = rndv_new(conn, pkt);
 	unsigned i, cnt = 0;
@@ -291,10 +291,10 @@ static int rndv_open(struct rxm_conn *conn, struct eng_pkt *pkt, struct rxm_rndv
 	return (int) cnt;
 }
 
-int rxm_tx_rndv(struct rxm_conn *conn, struct eng_pkt *pkt, const struct rxm_packet *head,
+int rxm_tx_rndv(struct rxm_conn *conn, struct eng_pkt *pkt, const struct rxmf_packet *head,
 		unsigned ack, uint32_t id)
 {
-	struct rxm_seg seg[ENG_IOV_MAX];
+	struct wire_rma seg[ENG_IOV_MAX];
 	struct rxm_rndv *rndv;
 	int cnt = rndv_open(conn, pkt, &rndv, seg), ret;
 
@@ -311,7 +311,7 @@ int rxm_tx_rndv(struct rxm_conn *conn, struct eng_pkt *pkt, const struct rxm_pac
 /* put_rndv - Returns 0: done() follows when the peer has read it; -FI_EAGAIN: not now. */
 static int put_rndv(struct rxm_conn *conn, struct eng_pkt *pkt)
 {
-	struct rxm_seg seg[ENG_IOV_MAX];
+	struct wire_rma seg[ENG_IOV_MAX];
 	struct rxm_tx_buf *out;
 	struct rxm_rndv *rndv;
 	int cnt;

@@ -251,9 +251,9 @@ static void get_frame(const uint8_t *buf, size_t at, struct rxm_frame *frame)
 }
 
 /* get_seg - a segment may lie at any address. */
-static struct rxm_seg get_seg(const uint8_t *at)
+static struct wire_rma get_seg(const uint8_t *at)
 {
-	struct rxm_seg seg;
+	struct wire_rma seg;
 
 	memcpy(&seg, at, sizeof(seg));
 	seg.addr = le64toh(seg.addr);
@@ -266,7 +266,7 @@ static struct rxm_seg get_seg(const uint8_t *at)
 static bool segs_fit(const uint8_t *at, const struct rxm_frame *frame)
 {
 	uint64_t left = frame->len;
-	struct rxm_seg seg;
+	struct wire_rma seg;
 	unsigned i;
 
 	for (i = 0; i < frame->segs; i++) {
@@ -305,7 +305,7 @@ static size_t frame_size(const uint8_t *buf, size_t len)
 		return 0;
 	/* the segments are its last part */
 	size = RXM_RNDV_SIZE(frame.hdr_len, frame.segs);
-	if (size > len || !segs_fit(buf + size - frame.segs * sizeof(struct rxm_seg), &frame))
+	if (size > len || !segs_fit(buf + size - frame.segs * sizeof(struct wire_rma), &frame))
 		return 0;
 	return size;
 }
@@ -354,7 +354,7 @@ size_t rxm_next(const uint8_t *buf, size_t at, struct rxm_item *item_p)
 		item_p->id = le64toh(item_p->id);
 		at += sizeof(item_p->id);
 	}
-	for (i = 0; i < frame.segs; i++, at += sizeof(struct rxm_seg))
+	for (i = 0; i < frame.segs; i++, at += sizeof(struct wire_rma))
 		item_p->seg[i] = get_seg(buf + at);
 	return at;
 }
@@ -390,9 +390,9 @@ size_t rxm_put_eager(uint8_t *out, size_t at, const struct eng_pkt *pkt)
 }
 
 size_t rxm_put_rndv(uint8_t *out, size_t at, const struct eng_pkt *pkt, uint64_t id,
-		    const struct rxm_seg *seg, unsigned segs)
+		    const struct wire_rma *seg, unsigned segs)
 {
-	struct rxm_seg wire;
+	struct wire_rma wire;
 	unsigned i;
 
 	at = put_frame(out, at, RXM_RNDV, pkt, segs);
@@ -400,7 +400,7 @@ size_t rxm_put_rndv(uint8_t *out, size_t at, const struct eng_pkt *pkt, uint64_t
 	memcpy(out + at, &id, sizeof(id));
 	at += sizeof(id);
 	for (i = 0; i < segs; i++, at += sizeof(wire)) {
-		wire = (struct rxm_seg) { htole64(seg[i].addr), htole64(seg[i].len),
+		wire = (struct wire_rma) { htole64(seg[i].addr), htole64(seg[i].len),
 					  htole64(seg[i].key) };
 		memcpy(out + at, &wire, sizeof(wire));
 	}

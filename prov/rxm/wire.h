@@ -10,7 +10,7 @@
  * A message is a struct rxm_head and then frames, packed:
  *
  *   EAGER      struct rxm_frame, the engine's header, payload
- *   RNDV       struct rxm_frame, the engine's header, id, segments (struct rxm_seg):
+ *   RNDV       struct rxm_frame, the engine's header, id, segments (struct wire_rma):
  *              a rendezvous; the receiver reads the payload from there (RDMA read)
  *   RNDV_DONE  struct rxm_frame: rendezvous @len has been read, or is not wanted
  *
@@ -27,7 +27,7 @@
 
 #include "channel/handshake.h"
 #include "engine/link.h"
-#include "rxm/compat/seg.h"
+#include "engine/wire.h"
 
 /* ---- handshakes ----------------------------------------------------------------------- */
 
@@ -145,10 +145,10 @@ struct rxm_frame {
 };
 _Static_assert(sizeof(struct rxm_frame) == 16, "no padding");
 
-/* A piece of payload is struct rxm_seg; its length is not 0. */
+/* A piece of payload is struct wire_rma; its length is not 0. */
 
 #define RXM_RNDV_SIZE(hdr_len, segs) (sizeof(struct rxm_frame) + (hdr_len) + \
-				      sizeof(uint64_t) + (segs) * sizeof(struct rxm_seg))
+				      sizeof(uint64_t) + (segs) * sizeof(struct wire_rma))
 #define RXM_BUF_MIN (sizeof(struct rxm_head) + RXM_RNDV_SIZE(ENG_HDR_MAX, ENG_IOV_MAX))
 #define RXM_BUF_MAX (1u << 24)
 
@@ -161,7 +161,7 @@ struct rxm_item {
 	size_t len;			/* EAGER, RNDV: of the payload */
 	uint64_t id;			/* RNDV, RNDV_DONE */
 	unsigned segs;
-	struct rxm_seg seg[ENG_IOV_MAX];
+	struct wire_rma seg[ENG_IOV_MAX];
 };
 
 /* rxm_parse - validate a message: it consists of whole frames with possible fields.
@@ -184,7 +184,7 @@ void rxm_put_head(uint8_t *out, unsigned flags, unsigned credits);
  */
 size_t rxm_put_eager(uint8_t *out, size_t at, const struct eng_pkt *pkt);
 size_t rxm_put_rndv(uint8_t *out, size_t at, const struct eng_pkt *pkt, uint64_t id,
-		    const struct rxm_seg *seg, unsigned segs);
+		    const struct wire_rma *seg, unsigned segs);
 size_t rxm_put_done(uint8_t *out, size_t at, uint64_t id);
 
 #endif

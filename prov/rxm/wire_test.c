@@ -159,7 +159,7 @@ static size_t message(uint8_t *buf)
 		.hdr_len = 24, .iov_cnt = 2, .len = sizeof(text),
 		.iov = { { text, 10 }, { text + 10, sizeof(text) - 10 } },
 	};
-	struct rxm_seg seg[2] = { { 0x1000, 10, 7 }, { 0x2000, sizeof(text) - 10, 8 } };
+	struct wire_rma seg[2] = { { 0x1000, 10, 7 }, { 0x2000, sizeof(text) - 10, 8 } };
 	size_t at = sizeof(struct rxm_head);
 
 	memset(pkt.hdr, 0xab, pkt.hdr_len);

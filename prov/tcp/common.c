@@ -24,7 +24,7 @@ bool tcp_common_wanted(const struct tcp_conn *conn, const struct tcp_hello *hell
 		return conn->stream != NULL;
 	if (conn->link->conf->wire == TCP_FORMAT_NATIVE)
 		return false;
-	return conn->link->kind == TCP_WIRE_MSG ? hello->data_len <= TCP_CM_DATA_MAX :
+	return conn->link->kind == TCP_WIRE_MSG ? hello->data_len <= XNET_CM_DATA_MAX :
 						  !hello->lane && !is_self(conn);
 }
 
@@ -39,25 +39,25 @@ static uint32_t process_id(const struct tcp_link *link)
 static uint16_t write_rdm(const struct tcp_conn *conn, const struct tcp_hello *hello, bool marked,
 			  uint8_t *out)
 {
-	struct tcp_rdm rdm = {
-		.version = TCP_RDM_VERSION,
+	struct xnet_rdm rdm = {
+		.version = XNET_RDM_VERSION,
 		.port = net_addr_port(&conn->link->name.sa),
 		.process = process_id(conn->link),
 	};
 
 	if (hello->type != TCP_WIRE_HELLO)
-		rdm = tcp_rdm_answer(&conn->handshake->rdm, rdm.process);
-	tcp_rdm_put(&rdm, out);
+		rdm = xnet_rdm_answer(&conn->handshake->rdm, rdm.process);
+	xnet_rdm_put(&rdm, out);
 	if (!marked)
-		return TCP_RDM_SIZE;
-	tcp_hello_pack(hello, out + TCP_RDM_SIZE);
-	return TCP_RDM_SIZE + TCP_WIRE_HELLO_SIZE;
+		return XNET_RDM_SIZE;
+	tcp_hello_pack(hello, out + XNET_RDM_SIZE);
+	return XNET_RDM_SIZE + TCP_WIRE_HELLO_SIZE;
 }
 
-static enum tcp_cm_type type_of(const struct tcp_hello *hello)
+static enum xnet_cm_type type_of(const struct tcp_hello *hello)
 {
-	return hello->type == TCP_WIRE_HELLO ? TCP_CM_REQUEST :
-	       hello->type == TCP_WIRE_WELCOME ? TCP_CM_RESPONSE : TCP_CM_REFUSAL;
+	return hello->type == TCP_WIRE_HELLO ? XNET_CM_REQUEST :
+	       hello->type == TCP_WIRE_WELCOME ? XNET_CM_RESPONSE : XNET_CM_REFUSAL;
 }
 
 /* Of MSG endpoints only a program's private data are sent: they have no place for the library's
@@ -68,7 +68,7 @@ void tcp_common_write(struct tcp_conn *conn, const struct tcp_hello *hello, cons
 	struct tcp_handshake *handshake = conn->handshake;
 	bool rdm = conn->link->kind == TCP_WIRE_RDM;
 	bool marked = hello->type == TCP_WIRE_HELLO && conn->link->conf->wire == TCP_FORMAT_AUTO;
-	struct tcp_cm_msg msg = {
+	struct xnet_cm_msg msg = {
 		.type = type_of(hello),
 		.marked = marked && !rdm,
 		.version = chan_version_ours(TCP_WIRE_VERSION, TCP_WIRE_OLDEST),
@@ -76,24 +76,24 @@ void tcp_common_write(struct tcp_conn *conn, const struct tcp_hello *hello, cons
 	};
 
 	if (rdm) {
-		msg.data_len = write_rdm(conn, hello, marked, handshake->out + TCP_CM_SIZE);
+		msg.data_len = write_rdm(conn, hello, marked, handshake->out + XNET_CM_SIZE);
 	} else if (hello->data_len && (hello->reason == CHAN_OK || hello->reason == CHAN_REJECTED)) {
 		msg.data_len = hello->data_len;
-		memcpy(handshake->out + TCP_CM_SIZE, data, msg.data_len);
+		memcpy(handshake->out + XNET_CM_SIZE, data, msg.data_len);
 	}
-	tcp_cm_put(&msg, handshake->out);
-	handshake->out_len = TCP_CM_SIZE + msg.data_len;
+	xnet_cm_put(&msg, handshake->out);
+	handshake->out_len = XNET_CM_SIZE + msg.data_len;
 }
 
 /* ---- receiving --------------------------------------------------------------------- */
 
 bool tcp_common_came(const struct tcp_conn *conn)
 {
-	return conn->handshake->have && conn->handshake->in[0] == TCP_CM_VERSION;
+	return conn->handshake->have && conn->handshake->in[0] == XNET_CM_VERSION;
 }
 
 /* has_mark - is it a request of a MSG endpoint of this library, which speaks a version of ours? */
-static bool has_mark(const struct tcp_conn *conn, const struct tcp_cm_msg *msg)
+static bool has_mark(const struct tcp_conn *conn, const struct xnet_cm_msg *msg)
 {
 	struct chan_version ours = chan_version_ours(TCP_WIRE_VERSION, TCP_WIRE_OLDEST);
 
@@ -104,21 +104,21 @@ static bool has_mark(const struct tcp_conn *conn, const struct tcp_cm_msg *msg)
 /* has_hello - is it a request of an RDM endpoint of this library, which has our version?
  * @hello_p: [out] if so
  */
-static bool has_hello(const struct tcp_conn *conn, const struct tcp_cm_msg *msg,
+static bool has_hello(const struct tcp_conn *conn, const struct xnet_cm_msg *msg,
 		      struct tcp_hello *hello_p)
 {
-	const uint8_t *data = conn->handshake->in + TCP_CM_SIZE;
+	const uint8_t *data = conn->handshake->in + XNET_CM_SIZE;
 
-	return msg->type == TCP_CM_REQUEST && conn->link->conf->wire != TCP_FORMAT_COMPATIBLE &&
-	       msg->data_len == TCP_RDM_SIZE + TCP_WIRE_HELLO_SIZE &&
-	       tcp_hello_parse(data + TCP_RDM_SIZE, TCP_WIRE_HELLO_SIZE, hello_p) == TCP_HELLO_OK;
+	return msg->type == XNET_CM_REQUEST && conn->link->conf->wire != TCP_FORMAT_COMPATIBLE &&
+	       msg->data_len == XNET_RDM_SIZE + TCP_WIRE_HELLO_SIZE &&
+	       tcp_hello_parse(data + XNET_RDM_SIZE, TCP_WIRE_HELLO_SIZE, hello_p) == TCP_HELLO_OK;
 }
 
-static struct tcp_hello hello_of(const struct tcp_conn *conn, const struct tcp_cm_msg *msg)
+static struct tcp_hello hello_of(const struct tcp_conn *conn, const struct xnet_cm_msg *msg)
 {
 	return (struct tcp_hello) {
-		.type = msg->type == TCP_CM_REQUEST ? TCP_WIRE_HELLO :
-			msg->type == TCP_CM_RESPONSE ? TCP_WIRE_WELCOME : TCP_WIRE_REFUSE,
+		.type = msg->type == XNET_CM_REQUEST ? TCP_WIRE_HELLO :
+			msg->type == XNET_CM_RESPONSE ? TCP_WIRE_WELCOME : TCP_WIRE_REFUSE,
 		.kind = TCP_WIRE_MSG,
 		.data_len = msg->data_len,
 		.serial = msg->marked ? msg->serial : conn->serial,
@@ -129,33 +129,33 @@ static struct tcp_hello hello_of(const struct tcp_conn *conn, const struct tcp_c
 /* read_rdm - the peer is an RDM endpoint: where it listens, and which process it is.
  * Returns whether tagged messages may be announced.
  */
-static bool read_rdm(struct tcp_conn *conn, const struct tcp_cm_msg *msg, struct tcp_hello *hello)
+static bool read_rdm(struct tcp_conn *conn, const struct xnet_cm_msg *msg, struct tcp_hello *hello)
 {
-	struct tcp_rdm *rdm = &conn->handshake->rdm, answer;
+	struct xnet_rdm *rdm = &conn->handshake->rdm, answer;
 
 	if (conn->link->kind != TCP_WIRE_RDM ||
-	    !tcp_rdm_get(conn->handshake->in + TCP_CM_SIZE, msg->data_len, rdm))
+	    !xnet_rdm_get(conn->handshake->in + XNET_CM_SIZE, msg->data_len, rdm))
 		return false;
 	hello->kind = TCP_WIRE_RDM;
 	hello->epoch = rdm->process;
 	hello->data_len = 0;
 	net_addr_any(conn->peer.sa.sa_family, &hello->addr);
 	net_addr_set_port(&hello->addr.sa, rdm->port);
-	answer = msg->type == TCP_CM_REQUEST ? tcp_rdm_answer(rdm, rdm->process) : *rdm;
-	return tcp_rdm_agrees(&answer);
+	answer = msg->type == XNET_CM_REQUEST ? xnet_rdm_answer(rdm, rdm->process) : *rdm;
+	return xnet_rdm_agrees(&answer);
 }
 
 enum tcp_hello_verdict tcp_common_parse(struct tcp_conn *conn, struct tcp_hello *hello_p)
 {
 	struct tcp_handshake *handshake = conn->handshake;
-	enum tcp_cm_verdict verdict;
-	struct tcp_cm_msg msg;
+	enum xnet_cm_verdict verdict;
+	struct xnet_cm_msg msg;
 	bool announces;
 
-	verdict = tcp_cm_get(handshake->in, handshake->have, &msg);
-	if (verdict == TCP_CM_MORE)
+	verdict = xnet_cm_get(handshake->in, handshake->have, &msg);
+	if (verdict == XNET_CM_MORE)
 		return TCP_HELLO_MORE;
-	if (verdict != TCP_CM_OK || handshake->have > TCP_CM_SIZE + (size_t) msg.data_len)
+	if (verdict != XNET_CM_OK || handshake->have > XNET_CM_SIZE + (size_t) msg.data_len)
 		return TCP_HELLO_BAD;
 	if (has_hello(conn, &msg, hello_p))
 		return TCP_HELLO_OK;
@@ -164,7 +164,7 @@ enum tcp_hello_verdict tcp_common_parse(struct tcp_conn *conn, struct tcp_hello 
 		return TCP_HELLO_OK;
 	if (conn->link->conf->wire == TCP_FORMAT_NATIVE)
 		return TCP_HELLO_FOREIGN;
-	if (msg.type == TCP_CM_REFUSAL) {
+	if (msg.type == XNET_CM_REFUSAL) {
 		hello_p->reason = conn->link->kind == TCP_WIRE_RDM ? CHAN_SIMULTANEOUS : CHAN_REJECTED;
 		return TCP_HELLO_OK;
 	}

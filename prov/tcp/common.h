@@ -6,7 +6,7 @@
  * understand, too.
  *
  * A request of ours has a mark that others ignore: that of a MSG endpoint in the header
- * (compat/cm.h), that of an RDM endpoint is a whole HELLO behind its private data (compat/rdm.h).  A
+ * (foreign/xnet/cm.h), that of an RDM endpoint is a whole HELLO behind its private data (foreign/xnet/rdm.h).  A
  * peer that knows the mark answers with a native packet, and the connection is native.  A request
  * without it, or an answer in the common form, makes the connection compatible: conn->stream is
  * set.
@@ -14,12 +14,12 @@
 #ifndef TCP_COMMON_H
 #define TCP_COMMON_H
 
-#include "compat/cm.h"
-#include "compat/rdm.h"
+#include "foreign/xnet/cm.h"
+#include "foreign/xnet/rdm.h"
 #include "conn.h"
 
 /* A request of an RDM endpoint of this library. */
-#define TCP_COMMON_RDM_SIZE (TCP_CM_SIZE + TCP_RDM_SIZE + TCP_WIRE_HELLO_SIZE)
+#define TCP_COMMON_RDM_SIZE (XNET_CM_SIZE + XNET_RDM_SIZE + TCP_WIRE_HELLO_SIZE)
 
 /* tcp_common_wanted - is @hello to be sent in the common form? */
 bool tcp_common_wanted(const struct tcp_conn *conn, const struct tcp_hello *hello);

@@ -130,7 +130,7 @@ int tcp_conn_new(struct tcp_link *link, const struct tcp_wireup *wireup, int fd,
 		free(conn);
 		return -FI_ENOMEM;
 	}
-	conn->handshake->rdm = (struct tcp_rdm) { 0 };
+	conn->handshake->rdm = (struct xnet_rdm) { 0 };
 	conn->handshake->have = 0;
 	conn->handshake->out_len = 0;
 	conn->src.fd = fd;

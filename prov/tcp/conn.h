@@ -20,7 +20,7 @@
 
 #include "base/net_addr.h"
 #include "channel/hold.h"
-#include "compat/rdm.h"
+#include "foreign/xnet/rdm.h"
 #include "stream.h"
 #include "hello.h"
 #include "poll.h"
@@ -56,7 +56,7 @@ struct tcp_wireup {
 
 /* The handshake packets of both directions; allocated until the connection is READY. */
 struct tcp_handshake {
-	struct tcp_rdm rdm;			/* of the peer, in the common form */
+	struct xnet_rdm rdm;			/* of the peer, in the common form */
 	size_t have;				/* bytes in @in */
 	uint8_t in[TCP_WIRE_HELLO_SIZE + TCP_WIRE_DATA_MAX];
 	size_t out_len;

@@ -22,7 +22,7 @@
 
 #include "channel/host.h"
 #include "common.h"
-#include "compat/cm.h"
+#include "foreign/xnet/cm.h"
 #include "link.h"
 
 #define CLOSING_NS (1 * CLOCK_NS_PER_S)	/* a refused peer has this long to close */
@@ -54,24 +54,24 @@ static size_t in_length(const struct tcp_conn *conn)
 	const struct tcp_handshake *handshake = conn->handshake;
 
 	if (!handshake->have && conn->ours)
-		return TCP_CM_SIZE;
-	return tcp_common_came(conn) ? tcp_cm_need(handshake->in, handshake->have) :
+		return XNET_CM_SIZE;
+	return tcp_common_came(conn) ? xnet_cm_need(handshake->in, handshake->have) :
 				       tcp_hello_need(handshake->in, handshake->have);
 }
 
 static const void *private_data(const struct tcp_conn *conn)
 {
-	return conn->handshake->in + (tcp_common_came(conn) ? TCP_CM_SIZE : TCP_WIRE_HELLO_SIZE);
+	return conn->handshake->in + (tcp_common_came(conn) ? XNET_CM_SIZE : TCP_WIRE_HELLO_SIZE);
 }
 
 bool tcp_conn_data_fits(const struct tcp_conn *conn, size_t len)
 {
 	char text[NET_ADDR_TEXT_MAX];
 
-	if (!conn->stream || len <= TCP_CM_DATA_MAX)
+	if (!conn->stream || len <= XNET_CM_DATA_MAX)
 		return len <= TCP_WIRE_DATA_MAX;
 	TCP_WARN(&tcp_conf, "%s has another implementation, which takes %d bytes of private data: "
-		 "%zu are too many\n", net_addr_text(&conn->peer.sa, text), TCP_CM_DATA_MAX, len);
+		 "%zu are too many\n", net_addr_text(&conn->peer.sa, text), XNET_CM_DATA_MAX, len);
 	return false;
 }
 

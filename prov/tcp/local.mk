@@ -9,12 +9,6 @@ tcp_link_sources = \
 	prov/tcp/cm.c \
 	prov/tcp/common.c \
 	prov/tcp/common.h \
-	prov/tcp/compat/cm.c \
-	prov/tcp/compat/cm.h \
-	prov/tcp/compat/frame.c \
-	prov/tcp/compat/frame.h \
-	prov/tcp/compat/rdm.c \
-	prov/tcp/compat/rdm.h \
 	prov/tcp/stream.h \
 	prov/tcp/stream/life.c \
 	prov/tcp/stream/rx.c \
@@ -62,7 +56,6 @@ endif
 
 tcp_test_libs = prov/tcp/libtcplink.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
 tcp_tests = \
-	prov/tcp/compat/codec_test \
 	prov/tcp/stream_test \
 	prov/tcp/stream_rdm_harm_test \
 	prov/tcp/stream_rdm_peer_test \
@@ -79,26 +72,20 @@ tcp_tests = \
 	prov/tcp/api_test
 
 tcp_fakes = prov/util/channel/test/fake_engine.h prov/util/obj/test/fake_prog.h prov/tcp/test/fake.h prov/tcp/test/script.h
-tcp_rdm_peer = prov/tcp/test/rdm_peer.h prov/tcp/test/rdm.h prov/rxm/compat/test/hex.h
+tcp_rdm_peer = prov/tcp/test/rdm_peer.h prov/tcp/test/rdm.h prov/util/foreign/test/hex.h
 tcp_far = prov/tcp/test/far.h prov/tcp/test/stream_check.h $(tcp_fakes)
 
 if HAVE_CMOCKA
 check_PROGRAMS += $(tcp_tests)
 TESTS += $(tcp_tests)
-prov_tcp_compat_codec_test_SOURCES = prov/tcp/compat/codec_test.c prov/tcp/compat/cm.c \
-	prov/tcp/compat/cm.h prov/tcp/compat/frame.c prov/tcp/compat/frame.h \
-	prov/tcp/compat/rdm.c prov/tcp/compat/rdm.h \
-	prov/tcp/compat/test/captured.h prov/rxm/compat/test/hex.h
-prov_tcp_compat_codec_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_tcp_compat_codec_test_LDADD = $(CMOCKA_LIBS)
-prov_tcp_stream_test_SOURCES = prov/tcp/stream_test.c prov/rxm/compat/test/hex.h
+prov_tcp_stream_test_SOURCES = prov/tcp/stream_test.c prov/util/foreign/test/hex.h
 prov_tcp_stream_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_tcp_stream_test_LDADD = src/base/libbase.la src/libfabric.la $(CMOCKA_LIBS)
 prov_tcp_stream_rdm_harm_test_SOURCES = prov/tcp/stream_rdm_harm_test.c $(tcp_rdm_peer)
 prov_tcp_stream_rdm_harm_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_tcp_stream_rdm_harm_test_LDADD = src/base/libbase.la src/libfabric.la $(CMOCKA_LIBS)
 prov_tcp_stream_rdm_peer_test_SOURCES = prov/tcp/stream_rdm_peer_test.c $(tcp_rdm_peer) \
-	prov/tcp/compat/test/captured_rdm.h
+	prov/util/foreign/xnet/test/captured_rdm.h
 prov_tcp_stream_rdm_peer_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_tcp_stream_rdm_peer_test_LDADD = src/base/libbase.la src/libfabric.la $(CMOCKA_LIBS)
 prov_tcp_stream_rdm_test_SOURCES = prov/tcp/stream_rdm_test.c prov/tcp/test/rdm.h
@@ -182,14 +169,8 @@ prov_tcp_test_fuzz_stream_SOURCES = prov/tcp/test/fuzz_stream.c \
 	prov/tcp/test/stream_check.h $(tcp_link_sources)
 prov_tcp_test_fuzz_stream_CFLAGS = $(tcp_fuzz_flags)
 prov_tcp_test_fuzz_stream_LDADD = $(tcp_fuzz_libs)
-EXTRA_PROGRAMS += prov/tcp/compat/test/fuzz_rdm
-prov_tcp_compat_test_fuzz_rdm_SOURCES = prov/tcp/compat/test/fuzz_rdm.c prov/tcp/prov.c \
-	$(tcp_link_sources)
-prov_tcp_compat_test_fuzz_rdm_CFLAGS = $(tcp_fuzz_flags)
-prov_tcp_compat_test_fuzz_rdm_LDADD = $(tcp_fuzz_libs)
-EXTRA_PROGRAMS += prov/tcp/compat/test/fuzz_codec
-prov_tcp_compat_test_fuzz_codec_SOURCES = prov/tcp/compat/test/fuzz_codec.c \
-	prov/tcp/compat/cm.c prov/tcp/compat/cm.h prov/tcp/compat/frame.c prov/tcp/compat/frame.h \
-	prov/tcp/compat/rdm.c prov/tcp/compat/rdm.h
-prov_tcp_compat_test_fuzz_codec_CFLAGS = $(tcp_fuzz_flags)
+EXTRA_PROGRAMS += prov/tcp/test/fuzz_rdm
+prov_tcp_test_fuzz_rdm_SOURCES = prov/tcp/test/fuzz_rdm.c prov/tcp/prov.c $(tcp_link_sources)
+prov_tcp_test_fuzz_rdm_CFLAGS = $(tcp_fuzz_flags)
+prov_tcp_test_fuzz_rdm_LDADD = $(tcp_fuzz_libs)
 endif

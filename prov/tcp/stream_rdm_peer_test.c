@@ -7,7 +7,7 @@
  */
 #include "tcp/test/rdm_peer.h"
 
-#include "tcp/compat/test/captured_rdm.h"
+#include "foreign/xnet/test/captured_rdm.h"
 
 #define LONG (24 << 20)		/* more than sockets take, in more pieces than a link has at a time */
 

@@ -27,7 +27,7 @@
 
 #include "net/opt.h"
 #include "obj/test/calls.h"
-#include "rxm/compat/test/hex.h"
+#include "foreign/test/hex.h"
 
 #define BIG 300000
 #define RANGES 8

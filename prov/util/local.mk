@@ -12,6 +12,7 @@ include prov/util/xpu/local.mk
 include prov/util/info/local.mk
 include prov/util/engine/local.mk
 include prov/util/channel/local.mk
+include prov/util/foreign/local.mk
 include prov/util/coll/local.mk
 include prov/util/mr/local.mk
 include prov/util/layer/local.mk

@@ -11,7 +11,7 @@
  * connection of the others proves who it is (shm), or its source port does (rxd).
  */
 #include "peer.h"
-#include "rxm/compat/cm.h"
+#include "foreign/rxm/cm.h"
 #include "rxm/wire.h"
 #include "tcp/hello.h"
 
@@ -99,8 +99,8 @@ static void run_impostor(void)
 /* over_rxm - a request of the native format, or of the published one. */
 static size_t over_rxm(unsigned i, const struct node_name *honest, uint8_t *data)
 {
-	struct rxm_cm_request request = {
-		.credits = RXM_CM_CREDITS_OFF, .eager_limit = 16384, .rx_size = 256, .process = i + 10,
+	struct rxmf_cm_request request = {
+		.credits = RXMF_CM_CREDITS_OFF, .eager_limit = 16384, .rx_size = 256, .process = i + 10,
 		.conn_id = 1, .port = ntohs(honest->ip.sin_port),
 	};
 	struct rxm_handshake hs = {
@@ -109,7 +109,7 @@ static size_t over_rxm(unsigned i, const struct node_name *honest, uint8_t *data
 	};
 
 	memcpy(hs.addr, &honest->ip, sizeof(honest->ip));
-	return i % 2 ? rxm_cm_put_request(data, &request) : rxm_handshake_put(data, &hs);
+	return i % 2 ? rxmf_cm_put_request(data, &request) : rxm_handshake_put(data, &hs);
 }
 
 /* connect_as - Returns whether the request was accepted. */
@@ -139,7 +139,7 @@ static void run_impostor_over_msg(void)
 	struct fi_cq_attr cq_attr = { .format = FI_CQ_FORMAT_TAGGED };
 	struct fi_eq_attr eq_attr = { .wait_obj = FI_WAIT_UNSPEC };
 	struct fi_info *hints = fi_allocinfo(), *info;
-	uint8_t data[RXM_HANDSHAKE_MAX + RXM_CM_REQUEST];
+	uint8_t data[RXM_HANDSHAKE_MAX + RXMF_CM_REQUEST];
 	struct fid_fabric *fabric;
 	struct fid_domain *domain;
 	struct node_name honest;

@@ -233,7 +233,7 @@ static inline void rig_eager(struct rig_msg *msg, uint64_t seq, size_t len)
 static inline void rig_rndv(struct rig_msg *msg, uint64_t seq, void *data, size_t len,
 			    struct fid_mr *mr)
 {
-	struct rxm_seg seg = { (uintptr_t) data, len, fi_mr_key(mr) };
+	struct wire_rma seg = { (uintptr_t) data, len, fi_mr_key(mr) };
 	struct eng_pkt pkt = rig_pkt(seq, data, len);
 
 	msg->len = rxm_put_rndv(msg->data, msg->len, &pkt, 100 + seq, &seg, 1);

@@ -75,16 +75,16 @@ int tcp_stream_broken(struct tcp_conn *conn, const char *why)
 static void tell_refusals(struct tcp_conn *conn)
 {
 	struct tcp_stream *s = conn->stream;
-	uint8_t hdr[ENG_HDR_MAX];
-	struct wire_msg msg;
+	struct wire_msg msg, nack;
 	struct eng_pkt *pkt;
 
 	while (conn->state == TCP_CONN_READY &&
 	       (pkt = list_pop_entry(&s->refused, struct eng_pkt, node))) {
 		list_add_tail(&pkt->node, &s->sent);	/* first: an upcall may end the connection */
-		if (!wire_parse(pkt->hdr, pkt->hdr_len, pkt->len, &msg))
-			tcp_stream_tell(conn, hdr, wire_put_pair(hdr, wire_put_base(hdr, WIRE_NACK, 0, 0,
-				    msg.id, 0), FI_EOPNOTSUPP));
+		if (wire_parse(pkt->hdr, pkt->hdr_len, pkt->len, &msg))
+			continue;
+		nack = foreign_nack(FI_EOPNOTSUPP, msg.id);
+		tcp_stream_tell(conn, &nack);
 	}
 }
 

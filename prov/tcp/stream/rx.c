@@ -15,13 +15,13 @@ struct body {
 	size_t have;
 };
 
-/* offer - a packet of @hdr_len bytes at @hdr with @len of payload.  Returns as tcp_rx_offer(). */
-static bool offer(struct tcp_conn *conn, const uint8_t *hdr, size_t hdr_len, struct body *body,
-		  uint64_t len)
+/* offer - an operation with @len bytes of payload.  Returns as tcp_rx_offer(). */
+static bool offer(struct tcp_conn *conn, const struct wire_msg *msg, struct body *body, uint64_t len)
 {
+	uint8_t hdr[ENG_HDR_MAX];
 	struct eng_rx rx = {
 		.hdr = hdr,
-		.hdr_len = hdr_len,
+		.hdr_len = wire_put(hdr, msg),
 		.data = body->at,
 		.len = len,
 		.avail = body->have < len ? body->have : len,
@@ -35,16 +35,18 @@ static bool offer(struct tcp_conn *conn, const uint8_t *hdr, size_t hdr_len, str
 	return true;
 }
 
-/* offer_word - a packet of the base and at most one word. */
-static bool offer_word(struct tcp_conn *conn, enum wire_op op, uint8_t flags, uint32_t id,
-		       struct body *body, uint64_t len, const uint64_t *word)
+static bool offer_ack(struct tcp_conn *conn, uint32_t id, struct body *body)
 {
-	uint8_t hdr[ENG_HDR_MAX];
-	size_t at = wire_put_base(hdr, op, flags, 0, id, len);
+	struct wire_msg msg = foreign_ack(WIRE_F_DELIVERED, id);
 
-	if (word)
-		at = wire_put_word(hdr, at, *word);
-	return offer(conn, hdr, at, body, len);
+	return offer(conn, &msg, body, 0);
+}
+
+static bool offer_data(struct tcp_conn *conn, uint32_t id, uint64_t off, uint64_t len, struct body *body)
+{
+	struct wire_msg msg = foreign_data(id, off, len);
+
+	return offer(conn, &msg, body, len);
 }
 
 /* bad - the peer has sent @what; returns the verdict of the functions below. */
@@ -70,11 +72,11 @@ static void disown(struct tcp_conn *conn, struct list *notes)
 /* What is told has no payload, so nothing is left behind when there is no memory for it: the stream
  * cannot go on without the event.
  */
-void tcp_stream_tell(struct tcp_conn *conn, const uint8_t *hdr, size_t hdr_len)
+void tcp_stream_tell(struct tcp_conn *conn, const struct wire_msg *msg)
 {
 	struct body none = { NULL, 0 };
 
-	if (!offer(conn, hdr, hdr_len, &none, 0) && conn->state == TCP_CONN_READY)
+	if (!offer(conn, msg, &none, 0) && conn->state == TCP_CONN_READY)
 		tcp_stream_broken(conn, "no memory for an event");
 }
 
@@ -92,15 +94,14 @@ static bool announce(const struct tcp_conn *conn, uint64_t len)
  * One to an RDM endpoint when it is here, with or without a receive; programs of other implementations
  * may wait for that before they send what the program here receives first.
  */
-static bool on_message(struct tcp_conn *conn, const struct tcp_cframe *frame, struct body *body)
+static bool on_message(struct tcp_conn *conn, const struct xnet_frame *frame, struct body *body)
 {
 	struct tcp_stream *s = conn->stream;
-	bool tagged = frame->op == TCP_CFRAME_TAGGED, rdm = conn->link->kind == TCP_WIRE_RDM;
-	bool ack = frame->flags & TCP_CFRAME_F_ACK, rts = announce(conn, frame->len), taken;
+	bool tagged = frame->op == XNET_FRAME_TAGGED, rdm = conn->link->kind == TCP_WIRE_RDM;
+	bool ack = frame->flags & XNET_FRAME_F_ACK, rts = announce(conn, frame->len), taken;
 	struct note *note = ack ? owe(s, &s->owed, 0) : NULL;
-	uint8_t hdr[ENG_HDR_MAX], flags = 0;
+	struct wire_msg msg;
 	uint32_t id = 0;
-	size_t at;
 
 	if (tagged && !rdm)
 		return bad(conn, "a tagged message to a MSG endpoint");
@@ -112,19 +113,14 @@ static bool on_message(struct tcp_conn *conn, const struct tcp_cframe *frame, st
 		id = tcp_stream_new_id(s);
 	if (ack && rdm)
 		s->taking = note;
-	flags |= (uint8_t) ((ack && !rdm ? WIRE_F_DELIVERED : 0) | (tagged ? WIRE_F_TAG : 0) |
-			    (frame->flags & TCP_CFRAME_F_DATA ? WIRE_F_DATA : 0));
-	at = wire_put_base(hdr, rts ? WIRE_RTS : WIRE_EAGER, flags, 0, id, frame->len);
-	if (tagged)
-		at = wire_put_word(hdr, at, frame->tag);
-	if (flags & WIRE_F_DATA)
-		at = wire_put_word(hdr, at, frame->data);
+	msg = xnet_translate_in(frame, id, ack && !rdm);
 	if (rts) {
+		msg.op = WIRE_RTS;
 		s->announced = ANNOUNCED;
 		s->rts_id = id;
 		s->len = frame->len;
 	}
-	taken = offer(conn, hdr, at, body, rts ? 0 : frame->len);
+	taken = offer(conn, &msg, body, rts ? 0 : frame->len);
 	if (!taken && rts)
 		s->announced = NOT_ANNOUNCED;
 	if (!taken && ack)
@@ -137,14 +133,14 @@ static bool on_message(struct tcp_conn *conn, const struct tcp_cframe *frame, st
 /* on_short - a tagged message of rxm as it knows it: struct net_tagged is written over the end of the
  * header, so that it and the payload are one.
  */
-static bool on_short(struct tcp_conn *conn, const struct tcp_cframe *frame, struct body *body)
+static bool on_short(struct tcp_conn *conn, const struct xnet_frame *frame, struct body *body)
 {
 	struct net_tagged front = {
-		.has_data = frame->flags & TCP_CFRAME_F_DATA, .data = frame->data, .tag = frame->tag,
+		.has_data = frame->flags & XNET_FRAME_F_DATA, .data = frame->data, .tag = frame->tag,
 	};
 	struct body whole = { body->at - sizeof(front), body->have + sizeof(front) };
-	struct tcp_cframe msg = {
-		.op = TCP_CFRAME_MSG, .flags = frame->flags & TCP_CFRAME_F_ACK,
+	struct xnet_frame msg = {
+		.op = XNET_FRAME_MSG, .flags = frame->flags & XNET_FRAME_F_ACK,
 		.len = frame->len + sizeof(front),
 	};
 	uint8_t was[sizeof(front)], *at = whole.at;
@@ -161,51 +157,33 @@ static bool on_short(struct tcp_conn *conn, const struct tcp_cframe *frame, stru
 	return false;
 }
 
-static size_t put_wire_ranges(uint8_t *hdr, size_t at, const struct tcp_cframe *frame)
-{
-	unsigned i;
-
-	for (i = 0; i < frame->ranges; i++)
-		at = wire_put_rma(hdr, at, frame->range[i].addr, frame->range[i].len, frame->range[i].key);
-	return at;
-}
-
-static bool on_read(struct tcp_conn *conn, const struct tcp_cframe *frame, struct body *body)
+static bool on_read(struct tcp_conn *conn, const struct xnet_frame *frame, struct body *body)
 {
 	struct tcp_stream *s = conn->stream;
 	struct note *note = owe(s, &s->served, frame->asked);
-	uint8_t hdr[ENG_HDR_MAX];
-	size_t at;
+	struct wire_msg msg;
 
 	if (!note)
 		return false;
 	note->ranges = frame->ranges;
-	at = wire_put_base(hdr, WIRE_READ, frame->asked ? 0 : WIRE_F_DELIVERED, 0, note->id,
-			   frame->asked);
-	at = put_wire_ranges(hdr, at, frame);
-	if (offer(conn, hdr, at, body, 0))
+	msg = xnet_translate_in(frame, note->id, false);
+	if (offer(conn, &msg, body, 0))
 		return true;
 	disown(conn, &s->served);
 	return false;
 }
 
-static bool on_write(struct tcp_conn *conn, const struct tcp_cframe *frame, struct body *body)
+static bool on_write(struct tcp_conn *conn, const struct xnet_frame *frame, struct body *body)
 {
 	struct tcp_stream *s = conn->stream;
-	bool ack = frame->flags & (TCP_CFRAME_F_ACK | TCP_CFRAME_F_COMMIT);
-	uint8_t hdr[ENG_HDR_MAX], flags = WIRE_F_LAST;
+	bool ack = frame->flags & (XNET_FRAME_F_ACK | XNET_FRAME_F_COMMIT);
 	struct note *note = ack ? owe(s, &s->owed, 0) : NULL;
-	size_t at;
+	struct wire_msg msg;
 
 	if (ack && !note)
 		return false;
-	flags |= (uint8_t) ((ack ? WIRE_F_DELIVERED : 0) |
-			    (frame->flags & TCP_CFRAME_F_DATA ? WIRE_F_DATA : 0));
-	at = wire_put_base(hdr, WIRE_WRITE, flags, 0, note ? note->id : 0, frame->len);
-	if (flags & WIRE_F_DATA)
-		at = wire_put_word(hdr, at, frame->data);
-	at = put_wire_ranges(hdr, at, frame);
-	if (offer(conn, hdr, at, body, frame->len))
+	msg = xnet_translate_in(frame, note ? note->id : 0, ack);
+	if (offer(conn, &msg, body, frame->len))
 		return true;
 	if (ack)
 		disown(conn, &s->owed);
@@ -220,14 +198,14 @@ static bool on_ack(struct tcp_conn *conn, struct body *body)
 	if (!note)
 		return bad(conn, "an acknowledgement of nothing");
 	id = note->id;
-	if (!offer_word(conn, WIRE_ACK, WIRE_F_DELIVERED, id, body, 0, NULL))
+	if (!offer_ack(conn, id, body))
 		return false;
 	tcp_stream_note_free(note);
 	return true;
 }
 
 /* The note is taken off first: the packet may be the last that the operation waits for. */
-static bool on_read_data(struct tcp_conn *conn, const struct tcp_cframe *frame, struct body *body)
+static bool on_read_data(struct tcp_conn *conn, const struct xnet_frame *frame, struct body *body)
 {
 	struct note *note = tcp_stream_first(&conn->stream->reads);
 	bool taken = true;
@@ -236,9 +214,9 @@ static bool on_read_data(struct tcp_conn *conn, const struct tcp_cframe *frame, 
 		return bad(conn, "a read response that was not asked for");
 	list_del(&note->node);
 	if (note->len)
-		taken = offer_word(conn, WIRE_DATA, 0, note->id, body, note->len, &note->off);
+		taken = offer_data(conn, note->id, note->off, note->len, body);
 	else if (!note->quiet)
-		taken = offer_word(conn, WIRE_ACK, WIRE_F_DELIVERED, note->id, body, 0, NULL);
+		taken = offer_ack(conn, note->id, body);
 	if (taken || conn->state != TCP_CONN_READY)
 		tcp_stream_note_free(note);
 	else
@@ -264,12 +242,11 @@ static void rts_free(struct rts *rts)
 	free(rts);
 }
 
-static bool on_rts(struct tcp_conn *conn, const struct tcp_cframe *frame, struct body *body)
+static bool on_rts(struct tcp_conn *conn, const struct xnet_frame *frame, struct body *body)
 {
 	struct tcp_stream *s = conn->stream;
-	uint8_t hdr[ENG_HDR_MAX], flags = WIRE_F_TAG;
+	struct wire_msg msg;
 	struct rts *rts;
-	size_t at;
 
 	if (!s->announces)
 		return bad(conn, "an announcement, which was not agreed on");
@@ -280,15 +257,11 @@ static bool on_rts(struct tcp_conn *conn, const struct tcp_cframe *frame, struct
 		return false;
 	*rts = (struct rts) {
 		.number = frame->number, .id = tcp_stream_new_id(s), .len = frame->asked,
-		.ack = frame->flags & TCP_CFRAME_F_ACK,
+		.ack = frame->flags & XNET_FRAME_F_ACK,
 	};
 	list_add_tail(&rts->node, &s->rts);
-	flags |= (uint8_t) (frame->flags & TCP_CFRAME_F_DATA ? WIRE_F_DATA : 0);
-	at = wire_put_base(hdr, WIRE_RTS, flags, 0, rts->id, rts->len);
-	at = wire_put_word(hdr, at, frame->tag);
-	if (flags & WIRE_F_DATA)
-		at = wire_put_word(hdr, at, frame->data);
-	if (offer(conn, hdr, at, body, 0))
+	msg = xnet_translate_in(frame, rts->id, false);
+	if (offer(conn, &msg, body, 0))
 		return true;
 	if (conn->state == TCP_CONN_READY)
 		rts_free(rts);
@@ -296,11 +269,10 @@ static bool on_rts(struct tcp_conn *conn, const struct tcp_cframe *frame, struct
 }
 
 /* The acknowledgement's place in the order is that of the payload. */
-static bool on_rts_data(struct tcp_conn *conn, const struct tcp_cframe *frame, struct body *body)
+static bool on_rts_data(struct tcp_conn *conn, const struct xnet_frame *frame, struct body *body)
 {
 	struct tcp_stream *s = conn->stream;
 	struct rts *rts = numbered(s, frame->number);
-	uint64_t zero = 0;
 
 	if (!rts || !rts->told || rts->len != frame->len)
 		return bad(conn, "the payload of a message that was not asked for");
@@ -309,7 +281,7 @@ static bool on_rts_data(struct tcp_conn *conn, const struct tcp_cframe *frame, s
 	if (rts->ack && !s->taking)
 		return false;
 	s->surplus = rts->len - rts->want;
-	if (rts->want && !offer_word(conn, WIRE_DATA, 0, rts->rx_id, body, rts->want, &zero)) {
+	if (rts->want && !offer_data(conn, rts->rx_id, 0, rts->want, body)) {
 		if (rts->ack)
 			disown(conn, &s->owed);
 		s->taking = NULL;
@@ -322,25 +294,25 @@ static bool on_rts_data(struct tcp_conn *conn, const struct tcp_cframe *frame, s
 
 /* ---- frames ---------------------------------------------------------------------------- */
 
-static bool on_frame(struct tcp_conn *conn, const struct tcp_cframe *frame, struct body *body)
+static bool on_frame(struct tcp_conn *conn, const struct xnet_frame *frame, struct body *body)
 {
 	switch (frame->op) {
-	case TCP_CFRAME_MSG:
-	case TCP_CFRAME_TAGGED:
+	case XNET_FRAME_MSG:
+	case XNET_FRAME_TAGGED:
 		return on_message(conn, frame, body);
-	case TCP_CFRAME_SHORT:
+	case XNET_FRAME_SHORT:
 		return on_short(conn, frame, body);
-	case TCP_CFRAME_READ:
+	case XNET_FRAME_READ:
 		return on_read(conn, frame, body);
-	case TCP_CFRAME_READ_DATA:
+	case XNET_FRAME_READ_DATA:
 		return on_read_data(conn, frame, body);
-	case TCP_CFRAME_WRITE:
+	case XNET_FRAME_WRITE:
 		return on_write(conn, frame, body);
-	case TCP_CFRAME_RTS:
+	case XNET_FRAME_RTS:
 		return on_rts(conn, frame, body);
-	case TCP_CFRAME_RTS_DATA:
+	case XNET_FRAME_RTS_DATA:
 		return on_rts_data(conn, frame, body);
-	case TCP_CFRAME_CTS:
+	case XNET_FRAME_CTS:
 		return bad(conn, "a message of ours is asked for that was not announced");
 	default:
 		return on_ack(conn, body);
@@ -351,11 +323,10 @@ static bool on_frame(struct tcp_conn *conn, const struct tcp_cframe *frame, stru
 static bool take_announced(struct tcp_conn *conn, struct body *body)
 {
 	struct tcp_stream *s = conn->stream;
-	uint64_t zero = 0;
 
 	s->announced = NOT_ANNOUNCED;
 	s->surplus = s->len - s->want;
-	if (!s->want || offer_word(conn, WIRE_DATA, 0, s->rx_id, body, s->want, &zero))
+	if (!s->want || offer_data(conn, s->rx_id, 0, s->want, body))
 		return true;
 	s->announced = ASKED_FOR;
 	s->surplus = 0;
@@ -385,7 +356,7 @@ static bool one(struct tcp_conn *conn, uint8_t *buf, size_t *pos_p, size_t end)
 {
 	struct tcp_stream *s = conn->stream;
 	struct body body = { buf + *pos_p, end - *pos_p };
-	struct tcp_cframe frame;
+	struct xnet_frame frame;
 	const char *why;
 	size_t len;
 	bool taken;
@@ -405,7 +376,7 @@ static bool one(struct tcp_conn *conn, uint8_t *buf, size_t *pos_p, size_t end)
 	if (s->announced == ASKED_FOR) {
 		taken = take_announced(conn, &body);
 	} else {
-		len = tcp_cframe_get(body.at, body.have, s->swapped, &frame, &why);
+		len = xnet_frame_get(body.at, body.have, s->swapped, &frame, &why);
 		if (why)
 			return bad(conn, why);
 		if (!len && body.have)

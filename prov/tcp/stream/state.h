@@ -13,8 +13,8 @@
 #ifndef TCP_STREAM_STATE_H
 #define TCP_STREAM_STATE_H
 
-#include "tcp/compat/frame.h"
-#include "engine/wire.h"
+#include "foreign/op.h"
+#include "foreign/xnet/translate.h"
 #include "tcp/link.h"
 
 /* What waits for an answer. */
@@ -107,6 +107,6 @@ void tcp_stream_send_answers(struct tcp_conn *conn);
 /* ---- rx.c */
 
 /* tcp_stream_tell - offer the engine a packet without payload in place of the peer.  Makes upcalls. */
-void tcp_stream_tell(struct tcp_conn *conn, const uint8_t *hdr, size_t hdr_len);
+void tcp_stream_tell(struct tcp_conn *conn, const struct wire_msg *msg);
 
 #endif

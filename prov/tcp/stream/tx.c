@@ -21,13 +21,13 @@ struct own {
 };
 
 /* put - write the header of @frame, which has @len bytes of payload, in front of the payload of @pkt. */
-static void put(struct tcp_stream *s, struct eng_pkt *pkt, struct tcp_cframe *frame, uint64_t len)
+static void put(struct tcp_stream *s, struct eng_pkt *pkt, struct xnet_frame *frame, uint64_t len)
 {
 	uint8_t *out = (uint8_t *) pkt + offsetof(struct eng_pkt, link_priv);
 
 	frame->count = s->count++;
 	frame->len = len;
-	pkt->hdr_len = (uint16_t) (tcp_cframe_put(frame, s->swapped, out) - TCP_FRAME_SIZE);
+	pkt->hdr_len = (uint16_t) (xnet_frame_put(frame, s->swapped, out) - TCP_FRAME_SIZE);
 }
 
 static void own_done(struct eng_pkt *pkt, int status)
@@ -38,7 +38,7 @@ static void own_done(struct eng_pkt *pkt, int status)
 	free(own);
 }
 
-static int send_own(struct tcp_conn *conn, struct own *own, struct tcp_cframe *frame)
+static int send_own(struct tcp_conn *conn, struct own *own, struct xnet_frame *frame)
 {
 	int ret;
 
@@ -88,61 +88,22 @@ static int refuse(struct tcp_conn *conn, struct eng_pkt *pkt, const struct wire_
  */
 #define SEND 2
 
-static const char *not_in_message(const struct tcp_conn *conn, const struct wire_msg *msg)
+static int put_message(struct tcp_conn *conn, const struct wire_msg *msg)
 {
-	if (msg->ctx)
-		return "receive contexts and no collective groups";
-	if (msg->flags & WIRE_F_MATCHED)
-		return "FI_MATCH_COMPLETE";
-	if ((msg->flags & WIRE_F_TAG) && conn->link->kind == TCP_WIRE_MSG)
-		return "tagged messages between MSG endpoints";
-	return NULL;
-}
-
-static int put_message(struct tcp_conn *conn, struct eng_pkt *pkt, const struct wire_msg *msg,
-		       struct tcp_cframe *frame)
-{
-	const char *why = not_in_message(conn, msg);
-
-	if (why)
-		return refuse(conn, pkt, msg, why);
 	if ((msg->flags & WIRE_F_DELIVERED) && !tcp_stream_note(&conn->stream->acks, msg->id, 0))
 		return -FI_EAGAIN;
-	frame->op = msg->flags & WIRE_F_TAG ? TCP_CFRAME_TAGGED : TCP_CFRAME_MSG;
-	frame->flags = (uint16_t) ((msg->flags & WIRE_F_DATA ? TCP_CFRAME_F_DATA : 0) |
-				   (msg->flags & WIRE_F_DELIVERED ? TCP_CFRAME_F_ACK : 0));
-	frame->data = msg->data;
-	frame->tag = msg->tag;
 	return SEND;
-}
-
-/* put_ranges - @cnt ranges of @msg from @from on.  Returns the sum of their lengths. */
-static uint64_t put_ranges(const struct wire_msg *msg, unsigned from, unsigned cnt,
-			   struct tcp_cframe *frame)
-{
-	uint64_t sum = 0;
-	unsigned i;
-
-	for (i = 0; i < cnt; i++) {
-		const struct wire_rma *rma = &msg->rma[from + i];
-
-		frame->range[i] = (struct tcp_crange) { rma->addr, rma->len, rma->key };
-		sum += rma->len;
-	}
-	frame->ranges = (uint8_t) cnt;
-	return sum;
 }
 
 /* read_part - request @cnt ranges; nothing is noted unless this returns true. */
 static bool read_part(struct tcp_conn *conn, const struct wire_msg *msg, unsigned from, unsigned cnt,
-		      uint64_t off, struct tcp_cframe *frame)
+		      uint64_t off, struct xnet_frame *frame)
 {
 	struct note *note = tcp_stream_note(&conn->stream->reads, msg->id, 0);
 
 	if (!note)
 		return false;
-	frame->op = TCP_CFRAME_READ;
-	note->len = put_ranges(msg, from, cnt, frame);
+	note->len = xnet_translate_ranges(msg, from, cnt, frame);
 	note->off = off;
 	/* a read of nothing is over with the answer of its last part */
 	note->quiet = !note->len && (msg->len || from + cnt < msg->rma_cnt);
@@ -155,19 +116,19 @@ static bool read_part(struct tcp_conn *conn, const struct wire_msg *msg, unsigne
 static int send_first(struct tcp_conn *conn, const struct wire_msg *msg, struct eng_pkt *pkt)
 {
 	struct own *own = calloc(1, sizeof(*own));
-	struct tcp_cframe frame = { .op = TCP_CFRAME_WRITE };
+	struct xnet_frame frame = { .op = msg->op == WIRE_READ ? XNET_FRAME_READ : XNET_FRAME_WRITE };
 	struct iovec rest[ENG_IOV_MAX];
 	uint64_t len;
 
 	if (!own)
 		return -FI_EAGAIN;
 	if (msg->op == WIRE_READ) {
-		if (read_part(conn, msg, 0, TCP_CFRAME_RANGES, 0, &frame))
+		if (read_part(conn, msg, 0, XNET_FRAME_RANGES, 0, &frame))
 			return send_own(conn, own, &frame);
 		free(own);
 		return -FI_EAGAIN;
 	}
-	len = put_ranges(msg, 0, TCP_CFRAME_RANGES, &frame);
+	len = xnet_translate_ranges(msg, 0, XNET_FRAME_RANGES, &frame);
 	own->pkt.flags = ENG_PKT_MORE;
 	own->pkt.len = len;
 	own->pkt.iov_cnt = (uint16_t) iov_slice(pkt->iov, pkt->iov_cnt, 0, len, own->pkt.iov);
@@ -178,14 +139,12 @@ static int send_first(struct tcp_conn *conn, const struct wire_msg *msg, struct 
 }
 
 static int put_read(struct tcp_conn *conn, const struct wire_msg *msg, struct eng_pkt *pkt,
-		    struct tcp_cframe *frame)
+		    struct xnet_frame *frame)
 {
-	unsigned from = msg->rma_cnt > TCP_CFRAME_RANGES ? TCP_CFRAME_RANGES : 0, i;
+	unsigned from = msg->rma_cnt > XNET_FRAME_RANGES ? XNET_FRAME_RANGES : 0, i;
 	uint64_t off = 0;
 	int ret;
 
-	if (msg->ctx)
-		return refuse(conn, pkt, msg, "receive contexts");
 	if (from) {
 		ret = send_first(conn, msg, pkt);
 		if (ret < 0)
@@ -199,16 +158,12 @@ static int put_read(struct tcp_conn *conn, const struct wire_msg *msg, struct en
 }
 
 static int put_write(struct tcp_conn *conn, const struct wire_msg *msg, struct eng_pkt *pkt,
-		     struct tcp_cframe *frame)
+		     struct xnet_frame *frame)
 {
-	unsigned from = msg->rma_cnt > TCP_CFRAME_RANGES ? TCP_CFRAME_RANGES : 0;
+	unsigned from = msg->rma_cnt > XNET_FRAME_RANGES ? XNET_FRAME_RANGES : 0;
 	struct note *note = NULL;
 	int ret;
 
-	if (msg->ctx)
-		return refuse(conn, pkt, msg, "receive contexts");
-	if (from && msg->flags & WIRE_F_DATA)
-		return refuse(conn, pkt, msg, "writes of more than 4 ranges with completion data");
 	if (msg->flags & WIRE_F_DELIVERED) {
 		note = tcp_stream_note(&conn->stream->acks, msg->id, 0);
 		if (!note)
@@ -222,19 +177,15 @@ static int put_write(struct tcp_conn *conn, const struct wire_msg *msg, struct e
 			return ret;
 		}
 	}
-	frame->op = TCP_CFRAME_WRITE;
-	frame->flags = (uint16_t) ((msg->flags & WIRE_F_DATA ? TCP_CFRAME_F_DATA : 0) |
-				   (note ? TCP_CFRAME_F_ACK : 0));
-	frame->data = msg->data;
-	put_ranges(msg, from, msg->rma_cnt - from, frame);
+	xnet_translate_ranges(msg, from, msg->rma_cnt - from, frame);
 	return SEND;
 }
 
 /* ---- answers to the peer ------------------------------------------------------------ */
 
-static void response(const struct note *note, struct tcp_cframe *frame)
+static void response(const struct note *note, struct xnet_frame *frame)
 {
-	frame->op = TCP_CFRAME_READ_DATA;
+	frame->op = XNET_FRAME_READ_DATA;
 	frame->flags = note->flags;
 	frame->ranges = note->ranges;
 }
@@ -242,7 +193,7 @@ static void response(const struct note *note, struct tcp_cframe *frame)
 /* send_finished - answer what is finished and no longer behind something that is not. */
 static void send_finished(struct tcp_conn *conn, struct list *notes)
 {
-	struct tcp_cframe frame;
+	struct xnet_frame frame;
 	struct note *note;
 	struct own *own;
 
@@ -254,7 +205,7 @@ static void send_finished(struct tcp_conn *conn, struct list *notes)
 		}
 		memset(&frame, 0, sizeof(frame));
 		if (notes == &conn->stream->owed)
-			frame.op = TCP_CFRAME_ACK;
+			frame.op = XNET_FRAME_ACK;
 		else
 			response(note, &frame);
 		own->buf = note->buf;
@@ -274,7 +225,7 @@ static void send_cts(struct tcp_conn *conn)
 	struct rts *rts;
 
 	list_for_each_entry(rts, &s->rts, node) {
-		struct tcp_cframe frame = { .op = TCP_CFRAME_CTS, .number = rts->number };
+		struct xnet_frame frame = { .op = XNET_FRAME_CTS, .number = rts->number };
 		struct own *own;
 
 		if (!rts->asked || rts->told)
@@ -299,12 +250,12 @@ void tcp_stream_send_answers(struct tcp_conn *conn)
 }
 
 /* finished - the engine has acknowledged a message or write of the peer, or its read of nothing. */
-static int finished(struct tcp_conn *conn, const struct wire_msg *msg, struct tcp_cframe *frame)
+static int finished(struct tcp_conn *conn, const struct wire_msg *msg, struct xnet_frame *frame)
 {
 	struct tcp_stream *s = conn->stream;
 	struct note *note = tcp_stream_find(&s->owed, msg->id);
 
-	frame->op = TCP_CFRAME_ACK;
+	frame->op = XNET_FRAME_ACK;
 	if (!note) {
 		note = tcp_stream_find(&s->served, msg->id);
 		if (note)
@@ -339,7 +290,7 @@ static int send_read_data(struct tcp_conn *conn, const struct wire_msg *msg, str
 {
 	struct tcp_stream *s = conn->stream;
 	struct note *note = tcp_stream_find(&s->served, msg->id);
-	struct tcp_cframe frame = { 0 };
+	struct xnet_frame frame = { 0 };
 	int ret;
 
 	if (!note || msg->off + pkt->len > note->len)
@@ -381,29 +332,24 @@ static int asked_for(struct tcp_conn *conn, const struct wire_msg *msg)
 
 /* translate - SEND: @frame is to be sent with the payload of @pkt; else the outcome. */
 static int translate(struct tcp_conn *conn, struct wire_msg *msg, struct eng_pkt *pkt,
-		     struct tcp_cframe *frame)
+		     struct xnet_frame *frame)
 {
-	switch (msg->op) {
-	case WIRE_EAGER:
-		return put_message(conn, pkt, msg, frame);
-	case WIRE_READ:
-		return put_read(conn, msg, pkt, frame);
-	case WIRE_WRITE:
-		return put_write(conn, msg, pkt, frame);
-	case WIRE_ACK:
+	const char *why;
+
+	if (msg->op == WIRE_ACK)
 		return finished(conn, msg, frame);
-	case WIRE_DATA:
+	if (msg->op == WIRE_DATA)
 		return send_read_data(conn, msg, pkt);
-	case WIRE_ATOMIC:
-		return refuse(conn, pkt, msg, "atomic operations");
-	default:
-		return refuse(conn, pkt, msg, "such packets");
-	}
+	why = xnet_translate_out(msg, conn->link->kind == TCP_WIRE_RDM, frame);
+	if (why)
+		return refuse(conn, pkt, msg, why);
+	return msg->op == WIRE_READ ? put_read(conn, msg, pkt, frame) :
+	       msg->op == WIRE_WRITE ? put_write(conn, msg, pkt, frame) : put_message(conn, msg);
 }
 
 static int send_now(struct tcp_conn *conn, struct eng_pkt *pkt, struct wire_msg *msg)
 {
-	struct tcp_cframe frame = { 0 };
+	struct xnet_frame frame = { 0 };
 	int ret = translate(conn, msg, pkt, &frame);
 
 	if (ret != SEND)

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <sys/socket.h>
 
-#include "rxm/compat/test/hex.h"
+#include "foreign/test/hex.h"
 #include "tcp/common.h"
 #include "tcp/test/rdm.h"
 

@@ -154,14 +154,14 @@ static inline bool script_recv(int fd, struct tcp_hello *hello)
 
 	for (;;) {
 		fake_poll();
-		need = have && buf[0] == TCP_CM_VERSION ? tcp_cm_need(buf, have) : tcp_hello_need(buf, have);
+		need = have && buf[0] == XNET_CM_VERSION ? xnet_cm_need(buf, have) : tcp_hello_need(buf, have);
 		ret = recv(fd, buf + have, need - have, 0);
 		if (!ret)
 			return false;
 		if (ret > 0) {
 			have += (size_t) ret;
 			if (tcp_hello_parse(buf, have, hello) == TCP_HELLO_OK ||
-			    (buf[0] == TCP_CM_VERSION && have == TCP_COMMON_RDM_SIZE &&
+			    (buf[0] == XNET_CM_VERSION && have == TCP_COMMON_RDM_SIZE &&
 			     tcp_hello_parse(buf + TCP_COMMON_RDM_SIZE - TCP_WIRE_HELLO_SIZE,
 					     TCP_WIRE_HELLO_SIZE, hello) == TCP_HELLO_OK))
 				return true;

@@ -102,7 +102,7 @@ struct wire_rma {
 	uint64_t addr;
 	uint64_t len;		/* bytes; ATOMIC: elements */
 	uint64_t key;
-} __attribute__((packed));
+};
 
 struct wire_atomic {
 	uint8_t kind;		/* enum wire_atomic_kind */
@@ -149,7 +149,9 @@ _Static_assert(sizeof(struct wire_base) + 16 + sizeof(struct wire_atomic) +
 #define WIRE_LEN_MAX INT64_MAX
 #define WIRE_ERR_MAX 1024
 
-/* A packet that has passed the gate, in host order. */
+/* A packet that has passed the gate, in host order.  The published formats of prov/util/foreign have it, too,
+ * as what their packets mean.
+ */
 struct wire_msg {
 	enum wire_op op;
 	uint8_t flags;
@@ -254,6 +256,12 @@ static inline bool wire_is_fast(const uint8_t *hdr, size_t hdr_len)
 		__builtin_memcpy(&what, hdr, sizeof(what));
 	return (what & ~htole32((WIRE_F_TAG | WIRE_F_DATA) << 8)) == htole32(WIRE_EAGER);
 }
+
+/* wire_put - the reverse of wire_parse(): write the header of @msg, at most ENG_HDR_MAX bytes.
+ * Members of other operations are not looked at.
+ * Returns its length.
+ */
+size_t wire_put(uint8_t *hdr, const struct wire_msg *msg);
 
 /* wire_op_name - "EAGER", ...; "?" for what is none. */
 const char *wire_op_name(unsigned op);

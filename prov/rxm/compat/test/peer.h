@@ -34,7 +34,7 @@
 #include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>
 
-#include "rxm/compat/test/hex.h"
+#include "foreign/test/hex.h"
 
 #define LIMIT 16384
 #define ROOM (64 + LIMIT)

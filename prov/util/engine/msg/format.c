@@ -54,22 +54,6 @@ static void add_entry(struct eng_pkt *pkt, const struct iovec *iov)
 	pkt->len += iov->iov_len;
 }
 
-static void write_header(struct eng_pkt *pkt, const struct wire_msg *msg)
-{
-	bool all = msg->total == pkt->len;
-	uint8_t flags = msg->flags & (uint8_t) ~(all ? WIRE_F_TOTAL : 0);
-	size_t at = wire_put_base(pkt->hdr, WIRE_WRITE, flags, msg->ctx, msg->id, pkt->len);
-	unsigned i;
-
-	if (flags & WIRE_F_DATA)
-		at = wire_put_word(pkt->hdr, at, msg->data);
-	if (flags & WIRE_F_TOTAL)
-		at = wire_put_word(pkt->hdr, at, msg->total);
-	for (i = 0; i < msg->rma_cnt; i++)
-		at = wire_put_rma(pkt->hdr, at, msg->rma[i].addr, msg->rma[i].len, msg->rma[i].key);
-	pkt->hdr_len = (uint16_t) at;
-}
-
 /* join_piece - @next goes with the payload of @piece, which precedes it. */
 static void join_piece(struct eng_pkt *piece, struct eng_pkt *next)
 {
@@ -91,7 +75,10 @@ static void join_piece(struct eng_pkt *piece, struct eng_pkt *next)
 	next->flags &= ~ENG_PKT_INLINE;
 	msg.rma_cnt = first.rma_cnt;
 	memcpy(msg.rma, first.rma, first.rma_cnt * sizeof(*msg.rma));
-	write_header(next, &msg);
+	msg.len = next->len;
+	if (msg.total == msg.len)
+		msg.flags &= (uint8_t) ~WIRE_F_TOTAL;
+	next->hdr_len = (uint16_t) wire_put(next->hdr, &msg);
 	list_del(&piece->node);
 	piece->done(piece, 0);
 }

@@ -316,6 +316,46 @@ const char *wire_parse(const uint8_t *hdr, size_t hdr_len, size_t payload,
 	return ops[base->op].check(&cur, out);
 }
 
+static size_t write_ranges(uint8_t *hdr, size_t at, const struct wire_msg *msg)
+{
+	unsigned i;
+
+	for (i = 0; i < msg->rma_cnt; i++)
+		at = wire_put_rma(hdr, at, msg->rma[i].addr, msg->rma[i].len, msg->rma[i].key);
+	return at;
+}
+
+size_t wire_put(uint8_t *hdr, const struct wire_msg *msg)
+{
+	size_t at = wire_put_base(hdr, msg->op, msg->flags, msg->ctx, msg->id, msg->len);
+
+	if (msg->flags & WIRE_F_TAG)
+		at = wire_put_word(hdr, at, msg->tag);
+	if (msg->flags & WIRE_F_DATA)
+		at = wire_put_word(hdr, at, msg->data);
+	switch (msg->op) {
+	case WIRE_CTS:
+		return wire_put_pair(hdr, at, msg->rx_id);
+	case WIRE_NACK:
+		return wire_put_pair(hdr, at, msg->err);
+	case WIRE_DATA:
+		return wire_put_word(hdr, at, msg->off);
+	case WIRE_SHARE:
+		return wire_put_share(hdr, at, &msg->share);
+	case WIRE_ATOMIC:
+		memcpy(hdr + at, &msg->amo, sizeof(msg->amo));
+		return write_ranges(hdr, at + sizeof(msg->amo), msg);
+	case WIRE_WRITE:
+		if (msg->flags & WIRE_F_TOTAL)
+			at = wire_put_word(hdr, at, msg->total);
+		return write_ranges(hdr, at, msg);
+	case WIRE_READ:
+		return write_ranges(hdr, at, msg);
+	default:
+		return at;
+	}
+}
+
 const char *wire_op_name(unsigned op)
 {
 	return op < WIRE_OP_CNT ? ops[op].name : "?";

@@ -24,6 +24,7 @@ static inline int wire_check(const uint8_t *hdr, size_t len, size_t payload)
 	uint8_t *copy = malloc(len ? len : 1);
 	const char *bad;
 	struct wire_msg m, p;
+	uint8_t again[ENG_HDR_MAX];
 	bool plain;
 	uint64_t sum = 0;
 	unsigned i;
@@ -43,6 +44,7 @@ static inline int wire_check(const uint8_t *hdr, size_t len, size_t payload)
 		WIRE_CHECK(m.ctx || (m.flags & WIRE_F_ANSWERED));
 	if (bad)
 		return 0;
+	WIRE_CHECK(wire_put(again, &m) == len && !memcmp(again, hdr, len));
 	WIRE_CHECK(m.op > WIRE_NONE && m.op < WIRE_OP_CNT && m.len <= WIRE_LEN_MAX);
 	WIRE_CHECK(strcmp(wire_op_name(m.op), "?"));
 	switch (m.op) {
