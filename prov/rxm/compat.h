@@ -77,11 +77,10 @@ void rxm_compat_owe(struct rxm_conn *conn, const struct rxmf_packet *pkt);
 int rxm_compat_push(struct rxm_conn *conn);
 
 /* rxm_compat_refuse - the operation of @pkt fails with FI_EOPNOTSUPP; @why, for the log, is what the
- * peer cannot do.  Without an @id the engine expects no answer: then the connection ends, and
- * the operation with it.
+ * peer cannot do.
  * Returns 0: done() follows; -FI_EAGAIN.
  */
-int rxm_compat_refuse(struct rxm_conn *conn, struct eng_pkt *pkt, uint32_t id, const char *why);
+int rxm_compat_refuse(struct rxm_conn *conn, struct eng_pkt *pkt, const char *why);
 
 /* rxm_compat_ask - a read of ours: the next poll has the engine say where to, and begins it; of 0 bytes:
  * it is complete.

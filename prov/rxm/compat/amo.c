@@ -24,7 +24,7 @@ int rxm_compat_atomic(struct rxm_conn *conn, struct eng_pkt *pkt, const struct w
 	int ret;
 
 	if (why)
-		return rxm_compat_refuse(conn, pkt, msg->id, why);
+		return rxm_compat_refuse(conn, pkt, why);
 	ret = rxm_compat_send(conn, &out, pkt->iov, pkt->iov_cnt, 0);
 	if (ret)
 		return ret;

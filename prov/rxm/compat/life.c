@@ -119,17 +119,15 @@ static void log_unspoken(struct rxm_conn *conn, const char *what)
 		  "operations fail\n", chan_peer_text(&conn->chan, text), what);
 }
 
-int rxm_compat_refuse(struct rxm_conn *conn, struct eng_pkt *pkt, uint32_t id, const char *why)
+int rxm_compat_refuse(struct rxm_conn *conn, struct eng_pkt *pkt, const char *why)
 {
 	struct rxm_report *report;
 
 	log_unspoken(conn, why);
-	report = report_new(conn, id);
+	report = report_new(conn, 0);
 	if (!report)
 		return -FI_EAGAIN;
 	report->refused = pkt;
-	if (!id)
-		rxm_conn_fail(conn, FI_EOPNOTSUPP);
 	return 0;
 }
 
@@ -192,15 +190,12 @@ static void begin_read(struct rxm_conn *conn, const struct rxm_report *report)
 /* With no call of the engine on the stack: it may send from within any of these. */
 static void report_one(struct rxm_conn *conn, const struct rxm_report *report)
 {
-	if (report->refused) {
-		/* first: what wants no acknowledgement is complete with done() */
-		rxm_compat_nack(conn, FI_EOPNOTSUPP, report->id);
-		report->refused->done(report->refused, 0);
-	} else if (report->len) {
+	if (report->refused)
+		report->refused->done(report->refused, -FI_EOPNOTSUPP);
+	else if (report->len)
 		begin_read(conn, report);
-	} else {
+	else
 		rxm_compat_ack(conn, WIRE_F_DELIVERED, report->id);
-	}
 }
 
 void rxm_compat_report(struct rxm_conn *conn)

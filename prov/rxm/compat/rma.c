@@ -23,7 +23,7 @@ int rxm_compat_read(struct rxm_conn *conn, struct eng_pkt *pkt, const struct wir
 	const char *why = rxmf_translate_ranges(msg, seg, &segs);
 
 	if (why)
-		return rxm_compat_refuse(conn, pkt, msg->id, why);
+		return rxm_compat_refuse(conn, pkt, why);
 	return rxm_compat_ask(conn, msg->id, seg, segs, msg->len);
 }
 
@@ -47,7 +47,7 @@ int rxm_compat_write(struct rxm_conn *conn, struct eng_pkt *pkt, const struct wi
 	if (!why && write.has_data && !data_fits(conn, write.data))
 		why = "completion data of writes as long as this";
 	if (why)
-		return rxm_compat_refuse(conn, pkt, msg->id, why);
+		return rxm_compat_refuse(conn, pkt, why);
 	if (msg->len || write.has_data)
 		return rxm_write_start(conn, pkt, &write, seg, segs);
 	return write.ack ? rxm_compat_ask(conn, msg->id, seg, segs, 0) : 1;

@@ -102,7 +102,6 @@ static int put_message(struct rxm_conn *conn, struct eng_pkt *pkt, const struct 
 {
 	unsigned ack = msg->flags & WIRE_F_DELIVERED;
 	size_t limit = conn->compat->limit;
-	uint32_t id = rxmf_translate_id(msg);
 	struct rxmf_packet head;
 	const char *why = rxmf_translate_message(msg, &head);
 
@@ -111,12 +110,12 @@ static int put_message(struct rxm_conn *conn, struct eng_pkt *pkt, const struct 
 	if (!why && ack && (!pkt->len || pieces(pkt) > RXMF_PACKET_SEGS))
 		why = "FI_DELIVERY_COMPLETE of empty messages, or of more than four pieces";
 	if (why)
-		return rxm_compat_refuse(conn, pkt, id, why);
+		return rxm_compat_refuse(conn, pkt, why);
 	if (!ack && pkt->len <= limit)
 		return send_eager(conn, pkt, &head);
 	if (!ack && in_segments(conn, pkt))
 		return send_segments(conn, pkt, &head);
-	return rxm_tx_rndv(conn, pkt, &head, ack, id);
+	return rxm_tx_rndv(conn, pkt, &head, ack, msg->id);
 }
 
 /* ---- packets of the engine ------------------------------------------------------------------ */
@@ -130,7 +129,7 @@ int rxm_compat_put(struct rxm_conn *conn, struct eng_pkt *pkt)
 		return -FI_EAGAIN;
 	why = wire_parse(pkt->hdr, pkt->hdr_len, pkt->len, &msg);
 	if (why)	/* never: the engine wrote it */
-		return rxm_compat_refuse(conn, pkt, 0, why);
+		return rxm_compat_refuse(conn, pkt, why);
 	switch (msg.op) {
 	case WIRE_EAGER:
 		return put_message(conn, pkt, &msg);
@@ -148,6 +147,6 @@ int rxm_compat_put(struct rxm_conn *conn, struct eng_pkt *pkt)
 	case WIRE_XON:
 		return 1;	/* what is not wanted yet stays here, up to the engine's limit */
 	default:
-		return rxm_compat_refuse(conn, pkt, msg.id, "such packets");
+		return rxm_compat_refuse(conn, pkt, "such packets");
 	}
 }

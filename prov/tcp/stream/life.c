@@ -71,33 +71,21 @@ int tcp_stream_broken(struct tcp_conn *conn, const char *why)
 
 /* ---- the next poll ------------------------------------------------------------------- */
 
-/* tell_refusals - what such an operation waits for does not come. */
-static void tell_refusals(struct tcp_conn *conn)
+/* Calls of done() that are due from calls in which none may be made.  Each may end the connection. */
+static void give_back(struct tcp_conn *conn, struct list *pkts, int status)
 {
-	struct tcp_stream *s = conn->stream;
-	struct wire_msg msg, nack;
 	struct eng_pkt *pkt;
 
-	while (conn->state == TCP_CONN_READY &&
-	       (pkt = list_pop_entry(&s->refused, struct eng_pkt, node))) {
-		list_add_tail(&pkt->node, &s->sent);	/* first: an upcall may end the connection */
-		if (wire_parse(pkt->hdr, pkt->hdr_len, pkt->len, &msg))
-			continue;
-		nack = foreign_nack(FI_EOPNOTSUPP, msg.id);
-		tcp_stream_tell(conn, &nack);
-	}
+	while (conn->state == TCP_CONN_READY && (pkt = list_pop_entry(pkts, struct eng_pkt, node)))
+		pkt->done(pkt, status);
 }
 
-/* Upcalls that are due from calls in which none may be made.  Each may end the connection. */
 static void work(struct timer *timer, uint64_t now)
 {
 	struct tcp_stream *s = container_of(timer, struct tcp_stream, timer);
-	struct tcp_conn *conn = s->conn;
-	struct eng_pkt *pkt;
 
-	tell_refusals(conn);
-	while (conn->state == TCP_CONN_READY && (pkt = list_pop_entry(&s->sent, struct eng_pkt, node)))
-		pkt->done(pkt, 0);
+	give_back(s->conn, &s->refused, -FI_EOPNOTSUPP);
+	give_back(s->conn, &s->sent, 0);
 }
 
 void tcp_stream_kick(struct tcp_conn *conn)

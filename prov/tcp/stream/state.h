@@ -64,8 +64,8 @@ struct tcp_stream {
 	struct list acks, reads;	/* struct note: that we wait for */
 	struct list owed, served;	/* struct note: that the peer waits for */
 	struct list waiting;	/* struct eng_pkt: until the connection is READY, in the engine's format */
-	struct list sent;	/* struct eng_pkt: sent or refused; the next poll calls done() */
-	struct list refused;	/* struct eng_pkt: the next poll tells the engine */
+	struct list sent;	/* struct eng_pkt: the next poll calls done() */
+	struct list refused;	/* struct eng_pkt: the format does not have them; the same */
 	/* what is received */
 	struct list rts;	/* struct rts */
 	enum announced announced;

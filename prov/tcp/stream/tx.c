@@ -63,19 +63,13 @@ static void log_refusal(struct tcp_conn *conn, const char *what)
 }
 
 /* refuse - the operation of @pkt fails.  To a connectionless endpoint an error of the call means that
- * the peer is gone, so the next poll reports it; where the engine waits for no answer, the connection
- * ends.
+ * the peer is gone, so the next poll reports it.
  */
-static int refuse(struct tcp_conn *conn, struct eng_pkt *pkt, const struct wire_msg *msg,
-		  const char *what)
+static int refuse(struct tcp_conn *conn, struct eng_pkt *pkt, const char *what)
 {
 	log_refusal(conn, what);
 	if (conn->link->kind == TCP_WIRE_MSG && !conn->stream->draining)
 		return -FI_EOPNOTSUPP;
-	if (!msg->id) {
-		tcp_conn_fail(conn, FI_EOPNOTSUPP, false);
-		return -FI_EOPNOTSUPP;
-	}
 	list_add_tail(&pkt->node, &conn->stream->refused);
 	tcp_stream_kick(conn);
 	return 0;
@@ -342,7 +336,7 @@ static int translate(struct tcp_conn *conn, struct wire_msg *msg, struct eng_pkt
 		return send_read_data(conn, msg, pkt);
 	why = xnet_translate_out(msg, conn->link->kind == TCP_WIRE_RDM, frame);
 	if (why)
-		return refuse(conn, pkt, msg, why);
+		return refuse(conn, pkt, why);
 	return msg->op == WIRE_READ ? put_read(conn, msg, pkt, frame) :
 	       msg->op == WIRE_WRITE ? put_write(conn, msg, pkt, frame) : put_message(conn, msg);
 }

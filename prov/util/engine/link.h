@@ -73,8 +73,9 @@ struct eng_pkt {
 	size_t sent;			/* link's: bytes of frame already on the wire */
 	struct iovec iov[ENG_IOV_MAX];
 	/* Exactly once after send() returned ENG_SEND_KEPT.  @status: 0 when the buffers are
-	 * free and the bytes are in the care of the reliable transport, else
-	 * -FI_E* and the peer will not get them: it is lost.
+	 * free and the bytes are in the care of the reliable transport;
+	 * -FI_EOPNOTSUPP: the peer's format does not have such a packet: its operation fails, and
+	 * the channel lives; others: -FI_E*, the peer will not get them: it is lost.
 	 */
 	void (*done)(struct eng_pkt *pkt, int status);
 	uint64_t link_priv;		/* for the link, e.g. an end offset in the stream */

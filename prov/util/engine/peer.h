@@ -138,13 +138,14 @@ static inline void eng_peer_ref(struct eng_peer *peer)
  */
 void eng_peer_cut(struct eng_peer *peer, int err);
 
-/* eng_peer_losing - a packet or a placement failed, so eng_on_down() is about to follow.
- * Until then the channel may be half undone, and what the failure starts, such as the
+/* eng_peer_losing - a packet or a placement failed with @status, so eng_on_down() is about to follow, unless
+ * the peer's format does not have the packet.  Until then the channel may be half undone, and what the failure starts, such as the
  * next write behind a fence, is not sent to it.
  */
-static inline void eng_peer_losing(struct eng_peer *peer)
+static inline void eng_peer_losing(struct eng_peer *peer, int status)
 {
-	peer->slow |= ENG_PEER_LOSING;
+	if (status != -FI_EOPNOTSUPP)
+		peer->slow |= ENG_PEER_LOSING;
 }
 
 /* eng_peer_send - hand a packet to the link that the peer is bound to; see link->send. */

@@ -137,7 +137,7 @@ static void nothing_is_sent_while_it_is_being_lost(void **arg)
 
 	pkt.hdr_len = (uint16_t) wire_put_base(pkt.hdr, WIRE_XON, 0, 0, 0, 0);
 	assert_int_equal(eng_peer_send(tap.peer, &pkt), 1);
-	eng_peer_losing(tap.peer);
+	eng_peer_losing(tap.peer, -FI_ECONNRESET);
 	assert_int_equal(eng_peer_send(tap.peer, &pkt), -FI_ECONNRESET);
 	assert_int_equal(tap.cnt, 1);
 	eng_on_down(tap.link, tap.peer, FI_ECONNRESET);

@@ -4,6 +4,7 @@
 /* What packets become that were made before the format of their channel was known, and those made after. */
 #include "engine/sim/tap.h"
 
+#include <rdma/fi_atomic.h>
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
 
@@ -124,6 +125,25 @@ static void what_follows_is_whole(void **arg)
 	tap_sent(cnt + 2, WIRE_RTS, tap.sent[cnt + 2].msg.id, 1500);
 }
 
+/* A packet that the format does not have ends its operation, and nothing else. */
+static void what_the_format_does_not_have(void **arg)
+{
+	uint64_t old, operand = 1;
+
+	assert_int_equal(fi_tsend(b->ep, out[7], 300, NULL, 0, TAG, &ctx[0]), 0);
+	assert_int_equal(fi_fetch_atomic(b->ep, &operand, 1, NULL, &old, NULL, 0, 0x1000, 3, FI_UINT64, FI_SUM,
+					 &ctx[1]), 0);
+	assert_int_equal(fi_tsend(b->ep, out[7], 300, NULL, 0, TAG, &ctx[2]), 0);
+	tap_done(0, -FI_EOPNOTSUPP);
+	expect_err(b, &ctx[0], FI_EOPNOTSUPP);
+	tap_done(1, -FI_EOPNOTSUPP);
+	expect_err(b, &ctx[1], FI_EOPNOTSUPP);
+	tap_done(2, 0);
+	expect(b, &ctx[2], FI_SEND | FI_TAGGED, 0);
+	assert_false(tap.sent[0].to->slow);
+	assert_int_equal(eng_of(b)->tx_out, 0);
+}
+
 /* Its next life may be reached by another link. */
 static void a_lost_peer_has_no_format(void **arg)
 {
@@ -148,6 +168,7 @@ int main(void)
 		F(the_pieces_of_a_write_become_one),
 		F(what_follows_is_whole),
 		F(a_lost_peer_has_no_format),
+		F(what_the_format_does_not_have),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL) ? 1 : 0;

@@ -340,10 +340,10 @@ bool eng_tx_abandon(struct eng_tx *tx)
 	return true;
 }
 
-/* lost - the link has given up a packet. */
+/* lost - the link has given up a packet, or cannot send such packets to this peer. */
 static void lost(struct eng_tx *tx, int status)
 {
-	eng_peer_losing(tx->name.peer);
+	eng_peer_losing(tx->name.peer, status);
 	fail(tx, status);
 }
 

@@ -121,7 +121,7 @@ static void on_piece_done(struct eng_pkt *pkt, int status)
 void eng_pump_piece_done(struct eng_pump *pump, int status)
 {
 	if (__builtin_expect(status, 0))
-		eng_peer_losing(pump->peer);
+		eng_peer_losing(pump->peer, status);
 	if (pump->stopped)
 		finish(pump);
 	else if (status)

@@ -78,7 +78,7 @@ void eng_on_placed(struct eng_link *link, void *cookie, int status)
 		sink->fault = true;
 	} else if (__builtin_expect(status, 0)) {
 		sink->err = status;
-		eng_peer_losing(sink->name.peer);
+		eng_peer_losing(sink->name.peer, status);
 	}
 	eng_sink_check(sink);
 }

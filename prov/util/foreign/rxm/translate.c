@@ -89,12 +89,6 @@ const char *rxmf_translate_ranges(const struct wire_msg *msg, struct wire_rma *s
 	return NULL;
 }
 
-uint32_t rxmf_translate_id(const struct wire_msg *msg)
-{
-	/* that of a message without an answer means nothing */
-	return msg->op == WIRE_EAGER && !(msg->flags & WIRE_F_ANSWERED) ? 0 : msg->id;
-}
-
 /* ---- packets as operations ----------------------------------------------------------------- */
 
 enum wire_atomic_kind rxmf_translate_kind(enum rxmf_packet_op op)

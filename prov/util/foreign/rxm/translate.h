@@ -35,9 +35,6 @@ const char *rxmf_translate_atomic(const struct wire_msg *msg, size_t operands, s
  */
 const char *rxmf_translate_ranges(const struct wire_msg *msg, struct wire_rma *seg, unsigned *segs_p);
 
-/* rxmf_translate_id - of the operation, for an answer; 0: the engine expects none. */
-uint32_t rxmf_translate_id(const struct wire_msg *msg);
-
 /* ---- packets as operations ----------------------------------------------------------------- */
 
 /* rxmf_translate_in - what an EAGER, SEG, RNDV or ATOMIC means.
