@@ -3,6 +3,10 @@
 bin_PROGRAMS += util/fi_info util/fi_strerror util/fi_pingpong util/fi_top
 EXTRA_DIST += util/README.md util/steps.sh
 
+# The dissector for Wireshark: fi_tuning(7) says how it is used.
+dissectdir = $(pkgdatadir)
+dist_dissect_DATA = util/dissect/libfabric.lua
+
 util_fi_strerror_SOURCES = util/fi_strerror.c
 util_fi_strerror_LDADD = src/libfabric.la
 
