@@ -197,7 +197,7 @@ int rxd_cm_accept(struct eng_link *base, struct eng_peer *peer, void *req_p,
 		ret = rxd_handshake_data(conn, param, paramlen);
 	if (ret) {
 		if (conn)
-			rxd_chan_ops.abort(&conn->chan);
+			rxd_conn_release(conn, FI_ECANCELED);
 		return ret;
 	}
 	rxd_conn_ready(conn, &hello, now);

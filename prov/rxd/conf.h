@@ -12,8 +12,11 @@
 
 #include "rxd/recovery/cc.h"
 
+struct layer;
+
 struct rxd_conf {
 	struct fi_provider *prov;	/* for log lines and parameters */
+	const struct layer *layer;	/* how it is offered */
 	int conn_timeout_ms;		/* until an attempt to connect fails */
 	int peer_timeout_ms;		/* without an answer that is due: the peer is declared lost */
 	int keepalive_ms;		/* without traffic before an idle peer is probed; 0: never */

@@ -8,6 +8,10 @@
  * connection, and reports what fails.  This directory has the handshake, the stream in both
  * directions, and the recovery of what the network loses.
  *
+ * The files below are in the order in which they use one another: none calls a later one.  What declares
+ * a connection lost (rxd_conn_fail()) is first, what ends it (life.c) follows all that it has, and what
+ * tells the engine is the channel layer, called by the poller.
+ *
  * Threading: everything under the lock of the progress group.
  */
 #ifndef RXD_H
@@ -37,12 +41,8 @@
 #include "rxd/recovery/rtt.h"
 #include "wire.h"
 
-struct layer;
 struct rxd_conn;
 struct rxd_link;
-
-extern const struct eng_link_ops rxd_link_ops;
-extern const struct layer rxd_layer;	/* how it is offered */
 
 #define RXD_CHUNK 4096			/* bytes of small frames kept together */
 #define RXD_COPY_MAX 2048		/* frames up to this are copied, and complete at once */
@@ -76,17 +76,11 @@ struct rxd_poller {
 	struct chan_hold *held;		/* what eng_on_packet() has just told us to hold */
 };
 
-/* rxd_poller_get - the group's, made on first use.  Errors: -FI_ENOMEM, -FI_EMFILE. */
-int rxd_poller_get(struct obj_prog *prog, struct rxd_poller **poller_p);
-
 /* rxd_now - the time of everything here but what goes below: see chan_poller_now(). */
 static inline uint64_t rxd_now(struct rxd_poller *poller)
 {
 	return chan_poller_now(&poller->base);
 }
-
-/* rxd_poller_flush - send what waits, each connection in its turn. */
-void rxd_poller_flush(struct rxd_poller *poller, uint64_t now);
 
 /* ---- links ---------------------------------------------------------------------- */
 
@@ -121,21 +115,6 @@ static inline struct rxd_poller *rxd_link_poller(const struct rxd_link *link)
 {
 	return (struct rxd_poller *) link->base.poller;	/* its first member */
 }
-
-/* rxd_link_make - for an endpoint or a listener, with its datagram endpoint.
- * Errors: those of rxd_dg_open().
- */
-int rxd_link_make(struct obj_prog *prog, const struct fi_info *info, enum rxd_kind kind,
-		  struct rxd_link **link_p);
-
-/* rxd_link_free - all connections are closed. */
-void rxd_link_free(struct rxd_link *link);
-
-/* rxd_link_input - a datagram has arrived: the rxd_dg_fn of all links. */
-void rxd_link_input(void *link, const uint8_t *buf, size_t len, struct rxd_meta meta);
-
-/* rxd_link_reply - send a packet without state to an address. */
-void rxd_link_reply(struct rxd_link *link, const void *addr, uint8_t *buf, size_t len);
 
 /* ---- connections ------------------------------------------------------------------- */
 
@@ -267,33 +246,13 @@ static inline bool rxd_conn_alive(const struct rxd_conn *conn)
 	return conn->chan.conn != NULL;
 }
 
-/* conn.c ---------------------------------------------------------------------------- */
+/* conn.c ------------------------------------------------------------------------------ */
 
-extern const struct chan_ops rxd_chan_ops;
+/* rxd_conn_schedule - it has something to send: before the poll ends, or in the next. */
+void rxd_conn_schedule(struct rxd_conn *conn);
 
-/* rxd_conn_open - take an id, and make @addr known below.
- * Errors: -FI_ENOMEM, -FI_EINVAL (address); nothing is left then.
- */
-int rxd_conn_open(struct rxd_conn *conn, const void *addr);
-
-/* rxd_conn_accept - the same for a request of the peer at @addr, unless our own attempt is in
- * flight.  Errors: as rxd_conn_open().
- */
-int rxd_conn_accept(struct rxd_conn *conn, const void *addr);
-
-/* rxd_conn_ready - the peer is known: @hello is its HELLO or WELCOME.  Tells the engine of an
- * RDM endpoint (chan_up()).
- */
-void rxd_conn_ready(struct rxd_conn *conn, const struct rxd_hello *hello, uint64_t now);
-
-/* rxd_path_said - what @hello, the peer's, says for the texts of channel/path.h.
- * rxd_path - chan_ops.path.
- */
-void rxd_path_said(struct rxd_conn *conn, const struct rxd_hello *hello);
-void rxd_path(const struct chan *base, struct chan_path *path);
-
-/* rxd_conn_fail - it is lost, or our attempt has failed; reported by the next poll, so that
- * this may be called anywhere.   @err: positive
+/* rxd_conn_fail - an established connection is lost; reported by the next poll, so that this may be called
+ * anywhere.   @err: positive
  * @clean: the peer closed it in good order
  */
 void rxd_conn_fail(struct rxd_conn *conn, int err, bool clean);
@@ -301,80 +260,42 @@ void rxd_conn_fail(struct rxd_conn *conn, int err, bool clean);
 /* rxd_conn_lost - report what rxd_conn_fail() recorded.  From poll() only. */
 void rxd_conn_lost(struct rxd_conn *conn);
 
-/* rxd_conn_rearm - set the timer to the earliest event that the connection waits for. */
-void rxd_conn_rearm(struct rxd_conn *conn, uint64_t now);
+/* rxd_conn_control - send a packet without a number to the peer; it is sealed here. */
+void rxd_conn_control(struct rxd_conn *conn, uint8_t *buf, size_t len);
 
-/* rxd_conn_schedule - it has something to send: before the poll ends, or in the next. */
-void rxd_conn_schedule(struct rxd_conn *conn);
+/* rxd_link_reply - the same to an address, of which nothing is kept. */
+void rxd_link_reply(struct rxd_link *link, const void *addr, uint8_t *buf, size_t len);
 
-/* handshake.c ------------------------------------------------------------------------ */
+/* timer.c ----------------------------------------------------------------------------- */
 
-/* rxd_handshake_data - private data for the next rxd_hello_start().  Errors: -FI_ENOMEM. */
-int rxd_handshake_data(struct rxd_conn *conn, const void *data, size_t len);
-
-/* rxd_hello_start - chan_ops.connect: the first HELLO to eng_peer_addr(). */
-int rxd_hello_start(struct chan *chan);
+/* What the peer says a packet's delay may be, and what timers here are late by. */
+#define RXD_PEER_DELAY_NS (RXD_ACK_DELAY_NS + RXD_RTT_GRAIN_NS)
 
 /* rxd_hello_due - when a HELLO is retransmitted, or the attempt given up. */
 uint64_t rxd_hello_due(const struct rxd_conn *conn);
 
-/* rxd_hello_timeout - rxd_hello_due() has passed without an answer. */
-void rxd_hello_timeout(struct rxd_conn *conn, uint64_t now);
+/* rxd_give_up_due - when an attempt to connect fails for want of an answer. */
+uint64_t rxd_give_up_due(const struct rxd_conn *conn);
 
-/* rxd_welcome_send - (re)transmit WELCOME. */
-void rxd_welcome_send(struct rxd_conn *conn, uint64_t now);
+/* rxd_welcome_due - when WELCOME is retransmitted to a peer that has not confirmed it. */
+uint64_t rxd_welcome_due(const struct rxd_conn *conn);
 
-/* rxd_probe_send - ask whether the peer still has this connection. */
-void rxd_probe_send(struct rxd_conn *conn);
+/* rxd_keepalive_due - when an idle peer is probed. */
+uint64_t rxd_keepalive_due(const struct rxd_conn *conn);
 
-/* rxd_ask - a probe has timed out: ask the peer's system whether it still has the peer's socket, and
- * take the answers to earlier questions.  A peer whose socket is gone is lost after three of them.
- */
-void rxd_ask(struct rxd_conn *conn);
+/* rxd_dead_due - when a peer that has not answered is declared lost. */
+uint64_t rxd_dead_due(const struct rxd_conn *conn);
 
-/* rxd_refuse_send - refuse the request @hello, with private data. */
-void rxd_refuse_send(struct rxd_link *link, const struct rxd_hello *hello,
-		     enum chan_reason reason, const void *data, size_t len);
+/* rxd_tx_is_blocked - flow control stops us, and nothing is in flight whose ACK could raise the limit. */
+bool rxd_tx_is_blocked(const struct rxd_conn *conn);
 
-void rxd_on_hello(struct rxd_link *link, const struct rxd_pkt *pkt);
-void rxd_on_retry(struct rxd_conn *conn, const struct rxd_pkt *pkt);
-void rxd_on_welcome(struct rxd_conn *conn, const struct rxd_pkt *pkt);
-void rxd_on_refuse(struct rxd_conn *conn, const struct rxd_pkt *pkt);
-void rxd_on_probe(struct rxd_link *link, const struct rxd_pkt *pkt);
-void rxd_on_reset(struct rxd_conn *conn, const struct rxd_pkt *pkt);
+/* rxd_tx_due - when the loss detection timer expires, or pacing allows more; UINT64_MAX: neither. */
+uint64_t rxd_tx_due(struct rxd_conn *conn, uint64_t now);
 
-/* migration.c ------------------------------------------------------------------------- */
+/* rxd_conn_rearm - set the timer to the earliest event that the connection waits for. */
+void rxd_conn_rearm(struct rxd_conn *conn, uint64_t now);
 
-/* rxd_on_new_source - the packet with the highest number so far came from @source, which is
- * not the peer's address.
- */
-void rxd_on_new_source(struct rxd_conn *conn, uint64_t source, uint64_t now);
-
-/* rxd_migration_of - the path validation in progress; NULL: there is none. */
-struct rxd_migration *rxd_migration_of(const struct rxd_conn *conn);
-
-/* rxd_migration_drop - end it, if there is one. */
-void rxd_migration_drop(struct rxd_conn *conn);
-
-void rxd_on_path_challenge(struct rxd_conn *conn, const struct rxd_pkt *pkt);
-void rxd_on_path_response(struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t source);
-
-/* cm.c ---------------------------------------------------------------------------------- */
-
-/* rxd_cm_hello - a request to a listener; its cookie is good. */
-void rxd_cm_hello(struct rxd_link *link, const struct rxd_pkt *pkt);
-
-/* rxd_cm_forget - the listener closes: drop the requests that it remembers. */
-void rxd_cm_forget(struct rxd_link *link);
-
-int rxd_cm_connect(struct eng_link *link, struct eng_peer *peer, const void *addr,
-		   size_t addrlen, const void *param, size_t paramlen);
-int rxd_cm_accept(struct eng_link *link, struct eng_peer *peer, void *req,
-		  const void *param, size_t paramlen);
-int rxd_cm_reject(struct eng_link *pep_link, void *req, const void *param, size_t paramlen);
-int rxd_cm_shutdown(struct eng_link *link, struct eng_peer *peer);
-
-/* stream.c --------------------------------------------------------------------------------- */
+/* stream.c ---------------------------------------------------------------------------- */
 
 /* rxd_stream_copy - copy a small packet to the end of the stream, if the windows admit it
  * soon.   Returns false, and nothing has changed, when it stays with the engine.
@@ -417,7 +338,35 @@ void rxd_stream_release(struct rxd_conn *conn);
 /* rxd_stream_drop - all that has a place in the stream ends with @err. */
 void rxd_stream_drop(struct rxd_conn *conn, int err);
 
-/* tx.c ------------------------------------------------------------------------------------ */
+/* rxd_stream_retransmit - those of the bytes from @lo up to @hi that have not been acknowledged
+ * in another packet are to be sent again.
+ */
+void rxd_stream_retransmit(struct rxd_conn *conn, uint64_t lo, uint64_t hi);
+
+/* rx_ack.c ---------------------------------------------------------------------------- */
+
+/* rxd_rx_count - a datagram with @len bytes of the stream has arrived: a sender is active. */
+void rxd_rx_count(struct rxd_conn *conn, size_t len, uint64_t now);
+
+/* rxd_rx_window - how many bytes the peer may send now. */
+uint64_t rxd_rx_window(struct rxd_conn *conn);
+
+/* rxd_rx_open_window - the peer is told of a higher limit when half of its window is used. */
+void rxd_rx_open_window(struct rxd_conn *conn);
+
+/* rxd_rx_put_ack - write an ACK of what has arrived at @out.
+ * Returns the length so far, @at itself when nothing has arrived yet.
+ */
+size_t rxd_rx_put_ack(struct rxd_conn *conn, uint8_t *out, size_t at, uint64_t now);
+
+/* rxd_rx_ack_due - must an ACK be sent even alone? */
+static inline bool rxd_rx_ack_due(const struct rxd_conn *conn, uint64_t now)
+{
+	return conn->ack_now || conn->ack_cnt >= RXD_ACK_EVERY ||
+	       (conn->ack_cnt && now >= conn->ack_since_ns + RXD_ACK_DELAY_NS);
+}
+
+/* tx.c -------------------------------------------------------------------------------- */
 
 /* rxd_tx_send - eng_link_ops.send for a connection that is alive. */
 int rxd_tx_send(struct rxd_conn *conn, struct eng_pkt *pkt);
@@ -448,18 +397,23 @@ void rxd_tx_probe(struct rxd_conn *conn, uint64_t now);
 /* rxd_tx_drop - all that is queued or in flight ends with @err. */
 void rxd_tx_drop(struct rxd_conn *conn, int err);
 
-/* retransmit.c --------------------------------------------------------------------------------- */
+/* probe.c ----------------------------------------------------------------------------- */
 
-/* What the peer says a packet's delay may be, and what timers here are late by. */
-#define RXD_PEER_DELAY_NS (RXD_ACK_DELAY_NS + RXD_RTT_GRAIN_NS)
+/* rxd_probe_send - ask whether the peer still has this connection. */
+void rxd_probe_send(struct rxd_conn *conn);
+
+/* rxd_ask - a probe has timed out: ask the peer's system whether it still has the peer's socket, and
+ * take the answers to earlier questions.  A peer whose socket is gone is lost after three of them.
+ */
+void rxd_ask(struct rxd_conn *conn);
+
+void rxd_on_probe(struct rxd_link *link, const struct rxd_pkt *pkt);
+void rxd_on_reset(struct rxd_conn *conn, const struct rxd_pkt *pkt);
+
+/* retransmit.c ------------------------------------------------------------------------ */
 
 /* rxd_tx_on_ack - process the ACK in @pkt.  Calls done(). */
 void rxd_tx_on_ack(struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t now);
-
-/* rxd_tx_retransmit - those of the bytes from @lo up to @hi that have not been acknowledged
- * in another packet are to be sent again.
- */
-void rxd_tx_retransmit(struct rxd_conn *conn, uint64_t lo, uint64_t hi);
 
 /* rxd_tx_new_path - the peer is reached on another path: nothing that was measured on the old
  * one counts, and what is in flight is retransmitted.
@@ -469,10 +423,23 @@ void rxd_tx_new_path(struct rxd_conn *conn);
 /* rxd_tx_timeout - the loss detection timer has expired. */
 void rxd_tx_timeout(struct rxd_conn *conn, uint64_t now);
 
-/* rxd_tx_due - when it does, or pacing allows more; UINT64_MAX: neither. */
-uint64_t rxd_tx_due(struct rxd_conn *conn, uint64_t now);
+/* migration.c ------------------------------------------------------------------------- */
 
-/* rx.c -------------------------------------------------------------------------------------- */
+/* rxd_on_new_source - the packet with the highest number so far came from @source, which is
+ * not the peer's address.
+ */
+void rxd_on_new_source(struct rxd_conn *conn, uint64_t source, uint64_t now);
+
+/* rxd_migration_of - the path validation in progress; NULL: there is none. */
+struct rxd_migration *rxd_migration_of(const struct rxd_conn *conn);
+
+/* rxd_migration_drop - end it, if there is one. */
+void rxd_migration_drop(struct rxd_conn *conn);
+
+void rxd_on_path_challenge(struct rxd_conn *conn, const struct rxd_pkt *pkt);
+void rxd_on_path_response(struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t source);
+
+/* rx.c -------------------------------------------------------------------------------- */
 
 /* rxd_on_data - a packet of a connection that is alive. */
 void rxd_on_data(struct rxd_conn *conn, const struct rxd_pkt *pkt, struct rxd_meta meta,
@@ -486,21 +453,6 @@ void rxd_rx_deferred(struct rxd_poller *poller);
 /* rxd_rx_resume - offer again what the engine had no memory for.  Returns how much advanced. */
 int rxd_rx_resume(struct rxd_conn *conn, uint64_t now);
 
-/* rxd_rx_window - how many bytes the peer may send now. */
-uint64_t rxd_rx_window(struct rxd_conn *conn);
-
-/* rxd_rx_put_ack - write an ACK of what has arrived at @out.
- * Returns the length so far, @at itself when nothing has arrived yet.
- */
-size_t rxd_rx_put_ack(struct rxd_conn *conn, uint8_t *out, size_t at, uint64_t now);
-
-/* rxd_rx_ack_due - must an ACK be sent even alone? */
-static inline bool rxd_rx_ack_due(const struct rxd_conn *conn, uint64_t now)
-{
-	return conn->ack_now || conn->ack_cnt >= RXD_ACK_EVERY ||
-	       (conn->ack_cnt && now >= conn->ack_since_ns + RXD_ACK_DELAY_NS);
-}
-
 /* rxd_rx_drop - the stream has ended: report what was promised. */
 void rxd_rx_drop(struct rxd_conn *conn, int err);
 
@@ -509,5 +461,91 @@ bool rxd_rx_unplace(struct eng_link *link, struct eng_peer *peer, void *cookie);
 
 /* rxd_rx_hold - eng_link_held.hold. */
 void *rxd_rx_hold(struct eng_link *link, struct eng_peer *peer, const struct eng_rx *rx);
+
+/* path.c ------------------------------------------------------------------------------ */
+
+/* rxd_path_said - what @hello, the peer's, says for the texts of channel/path.h.
+ * rxd_path - chan_ops.path.
+ */
+void rxd_path_said(struct rxd_conn *conn, const struct rxd_hello *hello);
+void rxd_path(const struct chan *base, struct chan_path *path);
+
+/* life.c ------------------------------------------------------------------------------ */
+
+/* rxd_conn_init - chan_ops.init. */
+void rxd_conn_init(struct chan *chan);
+
+/* rxd_conn_open - take an id, and make @addr known below.
+ * Errors: -FI_ENOMEM, -FI_EINVAL (address); nothing is left then.
+ */
+int rxd_conn_open(struct rxd_conn *conn, const void *addr);
+
+/* rxd_conn_accept - the same for a request of the peer at @addr, unless our own attempt is in
+ * flight.  Errors: as rxd_conn_open().
+ */
+int rxd_conn_accept(struct rxd_conn *conn, const void *addr);
+
+/* rxd_conn_ready - the peer is known: @hello is its HELLO or WELCOME.  Tells the engine of an
+ * RDM endpoint (chan_up()).
+ */
+void rxd_conn_ready(struct rxd_conn *conn, const struct rxd_hello *hello, uint64_t now);
+
+/* rxd_conn_release - give back what the connection, or the attempt, has.  @err: positive, of all that waits
+ * for it
+ */
+void rxd_conn_release(struct rxd_conn *conn, int err);
+
+/* rxd_attempt_fail - our attempt to connect has failed.  @err: positive */
+void rxd_attempt_fail(struct rxd_conn *conn, int err);
+
+/* rxd_conn_finish - chan_ops.finish: may it be closed? */
+bool rxd_conn_finish(struct chan *chan);
+
+/* handshake.c ------------------------------------------------------------------------- */
+
+/* rxd_handshake_data - private data for the next rxd_hello_start().  Errors: -FI_ENOMEM. */
+int rxd_handshake_data(struct rxd_conn *conn, const void *data, size_t len);
+
+/* rxd_hello_start - chan_ops.connect: the first HELLO to eng_peer_addr(). */
+int rxd_hello_start(struct chan *chan);
+
+/* rxd_hello_timeout - rxd_hello_due() has passed without an answer. */
+void rxd_hello_timeout(struct rxd_conn *conn, uint64_t now);
+
+/* rxd_welcome_send - (re)transmit WELCOME. */
+void rxd_welcome_send(struct rxd_conn *conn, uint64_t now);
+
+/* rxd_refuse_send - refuse the request @hello, with private data. */
+void rxd_refuse_send(struct rxd_link *link, const struct rxd_hello *hello,
+		     enum chan_reason reason, const void *data, size_t len);
+
+/* rxd_on_hello - Returns true when the listener has to decide: rxd_cm_hello(). */
+bool rxd_on_hello(struct rxd_link *link, const struct rxd_pkt *pkt);
+void rxd_on_retry(struct rxd_conn *conn, const struct rxd_pkt *pkt);
+void rxd_on_welcome(struct rxd_conn *conn, const struct rxd_pkt *pkt);
+void rxd_on_refuse(struct rxd_conn *conn, const struct rxd_pkt *pkt);
+
+/* cm.c -------------------------------------------------------------------------------- */
+
+/* rxd_cm_hello - a request to a listener; its cookie is good. */
+void rxd_cm_hello(struct rxd_link *link, const struct rxd_pkt *pkt);
+
+/* rxd_cm_forget - the listener closes: drop the requests that it remembers. */
+void rxd_cm_forget(struct rxd_link *link);
+
+int rxd_cm_connect(struct eng_link *link, struct eng_peer *peer, const void *addr,
+		   size_t addrlen, const void *param, size_t paramlen);
+int rxd_cm_accept(struct eng_link *link, struct eng_peer *peer, void *req,
+		  const void *param, size_t paramlen);
+int rxd_cm_reject(struct eng_link *pep_link, void *req, const void *param, size_t paramlen);
+int rxd_cm_shutdown(struct eng_link *link, struct eng_peer *peer);
+
+/* poll.c ------------------------------------------------------------------------------ */
+
+/* rxd_poller_get - the group's, made on first use.  Errors: -FI_ENOMEM, -FI_EMFILE. */
+int rxd_poller_get(struct obj_prog *prog, struct rxd_poller **poller_p);
+
+/* rxd_poller_flush - send what waits, each connection in its turn. */
+void rxd_poller_flush(struct rxd_poller *poller, uint64_t now);
 
 #endif

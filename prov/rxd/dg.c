@@ -209,7 +209,7 @@ int rxd_dg_open(struct rxd_poller *poller, const struct fi_info *info, void *own
 {
 	struct fi_info *lower = NULL;
 	struct port *port;
-	int ret = layer_lower_info(&rxd_layer, info, &lower);
+	int ret = layer_lower_info(rxd_conf.layer, info, &lower);
 
 	if (ret)
 		return ret;

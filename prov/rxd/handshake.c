@@ -2,8 +2,7 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * The handshake: HELLO, RETRY, WELCOME and REFUSE; and the question whether a silent peer
- * still has the connection: PROBE and RESET.
+ * The handshake: HELLO, RETRY, WELCOME and REFUSE.
  *
  *	connecting peer                     accepting peer
  *	  HELLO, no cookie       ------->
@@ -25,9 +24,6 @@
 #include "base/net_addr.h"
 #include "conn.h"
 
-#define HELLO_FIRST_NS (20 * CLOCK_NS_PER_MS)
-#define HELLO_MAX_SHIFT 6		/* 1.3 s */
-#define REFUSALS 3			/* in a row: a firewall that is being reloaded refuses, too */
 #define COOKIE_TRIES 8			/* HELLOs without an answer before another cookie */
 #define SILENCE_NS (2 * CLOCK_NS_PER_S)	/* without any answer, after which it is logged */
 
@@ -58,14 +54,6 @@ static struct rxd_hello hello_of(struct rxd_conn *conn)
 	return hello;
 }
 
-static void send_packet(struct rxd_conn *conn, uint8_t *buf, size_t len)
-{
-	struct iovec iov = { buf, len };
-
-	rxd_seal(buf, len, NULL, 0);
-	rxd_dg_send(rxd_conn_link(conn)->dg, conn->to, &iov, 1);
-}
-
 static void hello_send(struct rxd_conn *conn, uint64_t now)
 {
 	struct rxd_hello hello = hello_of(conn);
@@ -81,7 +69,7 @@ static void hello_send(struct rxd_conn *conn, uint64_t now)
 	len = rxd_put_hdr(buf, RXD_HELLO, RXD_F_SUM, 0, 0);
 	len = rxd_put_hello(buf, len, &hello, conn->handshake->data);
 	conn->handshake->sent_ns = now;
-	send_packet(conn, buf, len);
+	rxd_conn_control(conn, buf, len);
 }
 
 void rxd_welcome_send(struct rxd_conn *conn, uint64_t now)
@@ -99,28 +87,7 @@ void rxd_welcome_send(struct rxd_conn *conn, uint64_t now)
 		conn->handshake->sent_ns = now;
 		conn->handshake->tries++;
 	}
-	send_packet(conn, buf, len);
-}
-
-/* put_probe - returns its length. */
-static size_t put_probe(const struct rxd_conn *conn, uint8_t *buf)
-{
-	struct rxd_link *link = rxd_conn_link(conn);
-	struct rxd_probe probe = { .cid = htole64(conn->cid),
-				   .addr_len = (uint8_t) link->base.addr_len };
-	size_t len = rxd_put_hdr(buf, RXD_PROBE, RXD_F_SUM, conn->peer_cid, 0);
-
-	memcpy(probe.addr, link->addr, link->base.addr_len);
-	net_addr_wire(probe.addr, link->base.addr_len, NET_ADDR_BIG);
-	memcpy(buf + len, &probe, sizeof(probe));
-	return len + sizeof(probe);
-}
-
-void rxd_probe_send(struct rxd_conn *conn)
-{
-	uint8_t buf[sizeof(struct rxd_hdr) + sizeof(struct rxd_probe)];
-
-	send_packet(conn, buf, put_probe(conn, buf));
+	rxd_conn_control(conn, buf, len);
 }
 
 void rxd_refuse_send(struct rxd_link *link, const struct rxd_hello *hello,
@@ -169,7 +136,7 @@ static void other_version(struct rxd_conn *conn, struct chan_version theirs)
 
 	CHAN_WARN_SPARSE(conn->chan.link, "no connection to %s: %s\n",
 			 chan_peer_text(&conn->chan, peer), version_text(theirs, text));
-	rxd_conn_fail(conn, chan_reason_errno(CHAN_VERSION_BAD), false);
+	rxd_attempt_fail(conn, chan_reason_errno(CHAN_VERSION_BAD));
 }
 
 /* ---- the connecting peer -------------------------------------------------------------- */
@@ -205,28 +172,6 @@ int rxd_hello_start(struct chan *chan)
 	return 0;
 }
 
-/* connect_timeout_ms - a peer that has answered once lives: its program computes since then. */
-static int connect_timeout_ms(const struct rxd_conn *conn)
-{
-	return conn->handshake->answered && rxd_conf.peer_timeout_ms > rxd_conf.conn_timeout_ms ?
-	       rxd_conf.peer_timeout_ms : rxd_conf.conn_timeout_ms;
-}
-
-static uint64_t give_up_at(const struct rxd_conn *conn)
-{
-	return conn->chan.first_ns + (uint64_t) connect_timeout_ms(conn) * CLOCK_NS_PER_MS;
-}
-
-uint64_t rxd_hello_due(const struct rxd_conn *conn)
-{
-	unsigned tries = conn->handshake->tries;
-	uint64_t due = conn->handshake->sent_ns +
-		       (HELLO_FIRST_NS << (tries < HELLO_MAX_SHIFT ? tries : HELLO_MAX_SHIFT));
-
-	clock_earlier(&due, give_up_at(conn));
-	return due;
-}
-
 /* log_silence - once for each attempt; a program that starts slowly does this, too. */
 static void log_silence(struct rxd_conn *conn, uint64_t now)
 {
@@ -249,8 +194,8 @@ static void log_silence(struct rxd_conn *conn, uint64_t now)
 void rxd_hello_timeout(struct rxd_conn *conn, uint64_t now)
 {
 	log_silence(conn, now);
-	if (rxd_conn_poller(conn)->looked_ns >= give_up_at(conn)) {
-		rxd_conn_fail(conn, FI_ETIMEDOUT, false);
+	if (rxd_conn_poller(conn)->looked_ns >= rxd_give_up_due(conn)) {
+		rxd_attempt_fail(conn, FI_ETIMEDOUT);
 		return;
 	}
 	conn->handshake->tries++;
@@ -321,7 +266,7 @@ void rxd_on_welcome(struct rxd_conn *conn, const struct rxd_pkt *pkt)
 	if (!version_agrees(pkt))
 		other_version(conn, pkt->version);
 	else if (pkt->hello.kind != rxd_link_kind(rxd_conn_link(conn)))
-		rxd_conn_fail(conn, FI_EPROTO, false);
+		rxd_attempt_fail(conn, FI_EPROTO);
 	else if (!conn->chan.link->msg || follow_listener(conn, &pkt->hello))
 		connected(conn, pkt, now);
 }
@@ -344,7 +289,7 @@ void rxd_on_refuse(struct rxd_conn *conn, const struct rxd_pkt *pkt)
 	if (pkt->reason == CHAN_VERSION_BAD) {
 		other_version(conn, pkt->version);
 	} else if (pkt->reason != CHAN_REJECTED) {
-		conn->chan.link->ops->abort(&conn->chan);
+		rxd_conn_release(conn, FI_ECANCELED);
 		chan_refused(&conn->chan, pkt->reason);
 	} else if (conn->chan.link->msg) {
 		rejected(conn, pkt);
@@ -420,86 +365,23 @@ static void refuse_version(struct rxd_link *link, const struct rxd_pkt *pkt)
 	rxd_refuse_send(link, &pkt->hello, CHAN_VERSION_BAD, NULL, 0);
 }
 
-void rxd_on_hello(struct rxd_link *link, const struct rxd_pkt *pkt)
+bool rxd_on_hello(struct rxd_link *link, const struct rxd_pkt *pkt)
 {
 	const struct rxd_hello *hello = &pkt->hello;
 	uint64_t now = rxd_now(rxd_link_poller(link));
 
 	/* a reply must not be longer than the HELLO */
 	if (hello->addr_len != link->base.addr_len || link->base.closing)
-		return;
+		return false;
 	if (!version_agrees(pkt))
 		refuse_version(link, pkt);
 	else if (hello->kind != rxd_link_kind(link) || (link->base.msg && !link->base.base.pep))
 		rxd_refuse_send(link, hello, CHAN_KIND_BAD, NULL, 0);
 	else if (!rxd_cookie_good(&link->key, hello, now))
 		cookie_send(link, hello);
-	else if (!link->base.msg)
+	else if (link->base.msg)
+		return link->listening;
+	else
 		accept_hello(link, hello, now);
-	else if (link->listening)
-		rxd_cm_hello(link, pkt);
-}
-
-/* ---- does the peer still have the connection? --------------------------------------------- */
-
-void rxd_on_probe(struct rxd_link *link, const struct rxd_pkt *pkt)
-{
-	struct rxd_conn *conn = hmap_find(&link->by_cid, pkt->conn);
-	uint8_t buf[sizeof(struct rxd_hdr) + sizeof(struct rxd_reset)];
-	uint64_t now = rxd_now(rxd_link_poller(link));
-	size_t len;
-
-	if (conn && rxd_conn_alive(conn) && conn->peer_cid == pkt->cid) {
-		conn->received_ns = now;
-		rxd_tx_ping(conn, now);
-		rxd_conn_rearm(conn, now);
-		return;
-	}
-	if (conn || pkt->addr_len != link->base.addr_len)
-		return;
-	len = rxd_put_hdr(buf, RXD_RESET, RXD_F_SUM, pkt->cid, 0);
-	rxd_put_u64(buf, len, pkt->conn);
-	rxd_link_reply(link, pkt->addr, buf, sizeof(buf));
-}
-
-/* on_refusal - the system at the address of a peer says that it has no such socket.  It is believed if
- * it quotes our question: a host that forges an answer does not know the ids in it.
- */
-static void on_refusal(struct rxd_link *link, const uint8_t *buf, size_t len)
-{
-	struct rxd_conn *conn;
-	struct rxd_pkt pkt;
-
-	if (rxd_parse(buf, len, &pkt) || pkt.type != RXD_PROBE)
-		return;
-	conn = hmap_find(&link->by_cid, pkt.cid);
-	if (!conn || !rxd_conn_alive(conn) || conn->peer_cid != pkt.conn || !conn->asked)
-		return;
-	conn->asked = false;	/* the same answer once more says nothing new */
-	if (++conn->refusals == REFUSALS)
-		rxd_conn_fail(conn, FI_ECONNRESET, conn->shut);
-}
-
-void rxd_ask(struct rxd_conn *conn)
-{
-	_Alignas(8) uint8_t quoted[RXD_ASK_MAX];
-	uint8_t buf[sizeof(struct rxd_hdr) + sizeof(struct rxd_probe)];
-	struct rxd_dg *dg = rxd_conn_link(conn)->dg;
-	size_t len;
-
-	_Static_assert(sizeof(buf) <= RXD_ASK_MAX, "it fits");
-	while ((len = rxd_dg_refused(dg, quoted)))
-		on_refusal(rxd_conn_link(conn), quoted, len);
-	if (!rxd_conn_alive(conn))
-		return;
-	conn->asked = true;
-	len = put_probe(conn, buf);
-	rxd_seal(buf, len, NULL, 0);
-	rxd_dg_ask(dg, conn->to, buf, len);
-}
-
-void rxd_on_reset(struct rxd_conn *conn, const struct rxd_pkt *pkt)
-{
-	if (rxd_conn_alive(conn) && conn->peer_cid == pkt->cid)
-		rxd_conn_fail(conn, FI_ECONNRESET, conn->shut);
+	return false;
 }

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * The link: what the engine calls, for an endpoint and for a listener, and where
- * datagrams come in.
+ * The link: what the engine calls, for an endpoint and for a listener, and what the channel layer does.
  */
 #include "config.h"
 
@@ -13,85 +12,77 @@
 
 #include "channel/select.h"
 #include "base/net_addr.h"
-#include "conn.h"
+#include "link.h"
 
-/* ---- input ------------------------------------------------------------------------ */
+/* ---- what the channel layer calls --------------------------------------------------- */
 
-/* Every packet but DATA. */
-static void on_control(struct rxd_link *link, struct rxd_conn *conn, const struct rxd_pkt *pkt,
-		       uint64_t source)
+static void fire_alive(struct rxd_conn *conn, uint64_t now)
 {
-	if (pkt->type == RXD_HELLO)
-		rxd_on_hello(link, pkt);
-	else if (pkt->type == RXD_PROBE)
-		rxd_on_probe(link, pkt);
-	/* the others are about a connection; one that is not known gets no answer, which could be
-	 * misused
-	 */
-	else if (!conn)
-		return;
-	else if (pkt->type == RXD_RETRY)
-		rxd_on_retry(conn, pkt);
-	else if (pkt->type == RXD_WELCOME)
-		rxd_on_welcome(conn, pkt);
-	else if (pkt->type == RXD_REFUSE)
-		rxd_on_refuse(conn, pkt);
-	else if (pkt->type == RXD_RESET)
-		rxd_on_reset(conn, pkt);
-	else if (pkt->type == RXD_PATH_CHALLENGE)
-		rxd_on_path_challenge(conn, pkt);
-	else if (pkt->type == RXD_PATH_RESPONSE)
-		rxd_on_path_response(conn, pkt, source);
-}
-
-/* Datagrams that are read together have arrived together. */
-static uint64_t input_time(struct rxd_poller *poller)
-{
-	if (!poller->input_ns)
-		poller->input_ns = rxd_now(poller);
-	return poller->input_ns;
-}
-
-void rxd_link_input(void *owner, const uint8_t *buf, size_t len, struct rxd_meta meta)
-{
-	struct rxd_link *link = owner;
-	struct rxd_poller *poller = rxd_link_poller(link);
-	_Alignas(8) uint8_t control[RXD_HANDSHAKE_MAX];
-	struct rxd_conn *conn;
-	struct rxd_pkt pkt;
-	const char *why;
-
-	/* a handshake has addresses within; in a train a datagram begins at any byte */
-	if (__builtin_expect(len >= sizeof(struct rxd_hdr) && len <= sizeof(control) &&
-			     buf[offsetof(struct rxd_hdr, type)] != RXD_DATA, 0))
-		buf = memcpy(control, buf, len);
-	why = rxd_parse(buf, len, &pkt);
-
-	if (poller->deferred)
-		rxd_rx_deferred(poller);
-	if (__builtin_expect(why != NULL, 0)) {
-		CHAN_WARN_SPARSE(&link->base, "dropped a datagram of %zu bytes: %s\n", len, why);
+	if (rxd_dead_due(conn) <= rxd_conn_poller(conn)->looked_ns) {
+		rxd_conn_fail(conn, FI_ETIMEDOUT, false);
 		return;
 	}
-	conn = hmap_find(&link->by_cid, pkt.conn);
-	if (__builtin_expect(pkt.type != RXD_DATA, 0))
-		on_control(link, conn, &pkt, meta.source);
-	else if (conn && rxd_conn_alive(conn))
-		rxd_on_data(conn, &pkt, meta, input_time(poller));
+	if (rxd_welcome_due(conn) <= now)
+		rxd_welcome_send(conn, now);
+	if (rxd_keepalive_due(conn) <= now)
+		rxd_tx_ping(conn, now);
+	/* an ACK may be due, or pacing allows more */
+	if (conn->ack_cnt || conn->nxt != conn->end || conn->retransmit.cnt || conn->no_memory)
+		rxd_conn_schedule(conn);
+	if (rxd_tx_due(conn, now) <= now)
+		rxd_tx_timeout(conn, now);
+	if (!conn->loss.out_cnt)
+		rxd_loss_idle(&conn->loss);
 }
 
-/* To an address that need not be a peer's, so nothing of it is kept. */
-void rxd_link_reply(struct rxd_link *link, const void *addr, uint8_t *buf, size_t len)
+static void on_timer(struct chan *chan, uint64_t now)
 {
-	struct iovec iov = { buf, len };
-	fi_addr_t to;
+	struct rxd_conn *conn = rxd_conn_of_chan(chan);
 
-	if (rxd_dg_peer(link->dg, addr, &to))
-		return;
-	rxd_seal(buf, len, NULL, 0);
-	rxd_dg_send(link->dg, to, &iov, 1);
-	rxd_dg_forget(link->dg, to);
+	if (conn->report_up) {	/* of a MSG endpoint; fi_accept() cannot report it itself */
+		conn->report_up = false;
+		if (!chan->link->closing)
+			eng_on_connected(&chan->link->base, chan_peer(chan), NULL, 0);
+	}
+	if (chan->state == CHAN_CONNECTING && rxd_hello_due(conn) <= now)
+		rxd_hello_timeout(conn, now);
+	else if (rxd_conn_alive(conn))
+		fire_alive(conn, now);
+	rxd_conn_rearm(conn, now);
 }
+
+static void on_close(struct chan *chan, int err, bool orderly)
+{
+	rxd_conn_release(rxd_conn_of_chan(chan), err);
+}
+
+static void on_abort(struct chan *chan)
+{
+	rxd_conn_release(rxd_conn_of_chan(chan), FI_ECANCELED);
+}
+
+static const char *advice(const struct chan *chan, int err)
+{
+	if (err == FI_ETIMEDOUT && chan->state == CHAN_BACKOFF)
+		return "no answer: see that the peer runs, that it uses ofi_rxd of this library, "
+		       "and that no firewall drops its datagrams";
+	if (err == FI_ETIMEDOUT)
+		return "the peer does not answer, or its program makes no progress "
+		       "(FI_OFI_RXD_PEER_TIMEOUT)";
+	return err == FI_ECONNRESET ? "the peer has ended, or has been restarted" : NULL;
+}
+
+static const struct chan_ops chan_ops = {
+	.init = rxd_conn_init,
+	.connect = rxd_hello_start,
+	.abort = on_abort,
+	.close = on_close,
+	.finish = rxd_conn_finish,
+	.timer = on_timer,
+	.advice = advice,
+	.path = rxd_path,
+	.nap = rxd_dg_nap,
+};
 
 /* ---- opening ---------------------------------------------------------------------- */
 
@@ -120,7 +111,7 @@ static void init(struct rxd_link *link, enum rxd_kind kind)
 	link->base.msg = kind == RXD_KIND_MSG;
 	while (!link->base.epoch)
 		link->base.epoch = rxd_dg_random();
-	chan_link_init(&link->base, &rxd_chan_ops, &conf, rxd_conf.prov);
+	chan_link_init(&link->base, &chan_ops, &conf, rxd_conf.prov);
 	link->key.k[0] = rxd_dg_random();
 	link->key.k[1] = rxd_dg_random();
 	link->mean = RXD_DGRAM_MIN;
@@ -130,8 +121,9 @@ static void init(struct rxd_link *link, enum rxd_kind kind)
 	hmap_init(&link->request_by);
 }
 
-int rxd_link_make(struct obj_prog *prog, const struct fi_info *info, enum rxd_kind kind,
-		  struct rxd_link **link_p)
+/* link_make - for an endpoint or a listener, with its datagram endpoint.  Errors: those of rxd_dg_open(). */
+static int link_make(struct obj_prog *prog, const struct fi_info *info, enum rxd_kind kind,
+		     struct rxd_link **link_p)
 {
 	struct rxd_link *link = calloc(1, sizeof(*link));
 	struct rxd_poller *poller;
@@ -161,7 +153,8 @@ int rxd_link_make(struct obj_prog *prog, const struct fi_info *info, enum rxd_ki
 	return 0;
 }
 
-void rxd_link_free(struct rxd_link *link)
+/* link_free - all connections are closed. */
+static void link_free(struct rxd_link *link)
 {
 	rxd_dg_close(link->dg);
 	hmap_destroy(&link->by_cid);
@@ -184,7 +177,7 @@ static int make_beside(struct obj_prog *prog, const struct fi_info *info, struct
 		own->src_addr = NULL;
 		own->src_addrlen = 0;
 	}
-	ret = rxd_link_make(prog, own, RXD_KIND_MSG, link_p);
+	ret = link_make(prog, own, RXD_KIND_MSG, link_p);
 	fi_freeinfo(own);
 	return ret;
 }
@@ -197,11 +190,11 @@ static int ep_open(struct eng_ep *ep, struct eng_link **link_p)
 	int ret;
 
 	if (base->type != FI_EP_MSG)
-		ret = rxd_link_make(base->prog, info, RXD_KIND_RDM, &link);
+		ret = link_make(base->prog, info, RXD_KIND_RDM, &link);
 	else if (info->handle && info->dest_addr && info->src_addr)
 		ret = make_beside(base->prog, info, &link);
 	else
-		ret = rxd_link_make(base->prog, info, RXD_KIND_MSG, &link);
+		ret = link_make(base->prog, info, RXD_KIND_MSG, &link);
 	if (ret)
 		return ret;
 	link->base.base.ep = ep;
@@ -217,7 +210,7 @@ static int pep_open(struct eng_pep *pep, struct eng_link **link_p)
 	struct rxd_link *link;
 	int ret;
 
-	ret = rxd_link_make(base->prog, base->info, RXD_KIND_MSG, &link);
+	ret = link_make(base->prog, base->info, RXD_KIND_MSG, &link);
 	if (ret)
 		return ret;
 	link->base.base.pep = pep;
@@ -244,7 +237,7 @@ static void link_close(struct eng_link *base, int linger_ms)
 
 	chan_link_end(&link->base, linger_ms > 0 ? linger_ms : 0);
 	rxd_cm_forget(link);
-	rxd_link_free(link);
+	link_free(link);
 }
 
 /* ---- packets ------------------------------------------------------------------------------ */

@@ -26,20 +26,25 @@ rxd_pure_sources = \
 
 # The link; all it knows of the world is dg.h.
 rxd_link_sources = \
-	prov/rxd/retransmit.c \
-	prov/rxd/handshake.c \
 	prov/rxd/cm.c \
 	prov/rxd/conf.c \
 	prov/rxd/conf.h \
 	prov/rxd/conn.c \
+	prov/rxd/conn.h \
 	prov/rxd/dg.h \
+	prov/rxd/handshake.c \
+	prov/rxd/life.c \
 	prov/rxd/link.c \
+	prov/rxd/link.h \
 	prov/rxd/migration.c \
 	prov/rxd/path.c \
 	prov/rxd/poll.c \
+	prov/rxd/probe.c \
+	prov/rxd/retransmit.c \
 	prov/rxd/rx.c \
-	prov/rxd/conn.h \
+	prov/rxd/rx_ack.c \
 	prov/rxd/stream.c \
+	prov/rxd/timer.c \
 	prov/rxd/tx.c
 
 rxd_prov_sources = prov/rxd/dg.c prov/rxd/dom.c prov/rxd/dom.h prov/rxd/prov.c

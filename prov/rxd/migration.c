@@ -92,13 +92,9 @@ void rxd_on_new_source(struct rxd_conn *conn, uint64_t source, uint64_t now)
 void rxd_on_path_challenge(struct rxd_conn *conn, const struct rxd_pkt *pkt)
 {
 	uint8_t buf[sizeof(struct rxd_hdr)];
-	struct iovec iov = { buf, sizeof(buf) };
 
-	if (!rxd_conn_alive(conn))
-		return;
-	put(conn, RXD_PATH_RESPONSE, pkt->pn, buf);
-	rxd_seal(buf, sizeof(buf), NULL, 0);
-	rxd_dg_send(rxd_conn_link(conn)->dg, conn->to, &iov, 1);
+	if (rxd_conn_alive(conn))
+		rxd_conn_control(conn, buf, put(conn, RXD_PATH_RESPONSE, pkt->pn, buf));
 }
 
 static void log_migration(struct rxd_conn *conn, fi_addr_t was, const void *addr)

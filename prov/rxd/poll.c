@@ -2,9 +2,11 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * The poller: one per progress group, for all its links.
+ * The poller: one per progress group, for all its links; and where their datagrams come in.
  */
 #include <rdma/fi_errno.h>
+#include <stddef.h>
+#include <string.h>
 
 #include "conn.h"
 
@@ -20,6 +22,74 @@ static struct rxd_conn *conn_at(struct list *node)
 {
 	return container_of(node, struct rxd_conn, chan.node);
 }
+
+/* ---- input ------------------------------------------------------------------------ */
+
+/* Every packet but DATA. */
+static void on_control(struct rxd_link *link, struct rxd_conn *conn, const struct rxd_pkt *pkt,
+		       uint64_t source)
+{
+	if (pkt->type == RXD_HELLO && rxd_on_hello(link, pkt))
+		rxd_cm_hello(link, pkt);
+	else if (pkt->type == RXD_PROBE)
+		rxd_on_probe(link, pkt);
+	/* the others are about a connection; one that is not known gets no answer, which could be
+	 * misused
+	 */
+	else if (!conn || pkt->type == RXD_HELLO)
+		return;
+	else if (pkt->type == RXD_RETRY)
+		rxd_on_retry(conn, pkt);
+	else if (pkt->type == RXD_WELCOME)
+		rxd_on_welcome(conn, pkt);
+	else if (pkt->type == RXD_REFUSE)
+		rxd_on_refuse(conn, pkt);
+	else if (pkt->type == RXD_RESET)
+		rxd_on_reset(conn, pkt);
+	else if (pkt->type == RXD_PATH_CHALLENGE)
+		rxd_on_path_challenge(conn, pkt);
+	else if (pkt->type == RXD_PATH_RESPONSE)
+		rxd_on_path_response(conn, pkt, source);
+}
+
+/* Datagrams that are read together have arrived together. */
+static uint64_t input_time(struct rxd_poller *poller)
+{
+	if (!poller->input_ns)
+		poller->input_ns = rxd_now(poller);
+	return poller->input_ns;
+}
+
+/* input - a datagram has arrived: validate it, find its connection, pass it to what handles its type. */
+static void input(void *owner, const uint8_t *buf, size_t len, struct rxd_meta meta)
+{
+	struct rxd_link *link = owner;
+	struct rxd_poller *poller = rxd_link_poller(link);
+	_Alignas(8) uint8_t control[RXD_HANDSHAKE_MAX];
+	struct rxd_conn *conn;
+	struct rxd_pkt pkt;
+	const char *why;
+
+	/* a handshake has addresses within; in a train a datagram begins at any byte */
+	if (__builtin_expect(len >= sizeof(struct rxd_hdr) && len <= sizeof(control) &&
+			     buf[offsetof(struct rxd_hdr, type)] != RXD_DATA, 0))
+		buf = memcpy(control, buf, len);
+	why = rxd_parse(buf, len, &pkt);
+
+	if (poller->deferred)
+		rxd_rx_deferred(poller);
+	if (__builtin_expect(why != NULL, 0)) {
+		CHAN_WARN_SPARSE(&link->base, "dropped a datagram of %zu bytes: %s\n", len, why);
+		return;
+	}
+	conn = hmap_find(&link->by_cid, pkt.conn);
+	if (__builtin_expect(pkt.type != RXD_DATA, 0))
+		on_control(link, conn, &pkt, meta.source);
+	else if (conn && rxd_conn_alive(conn))
+		rxd_on_data(conn, &pkt, meta, input_time(poller));
+}
+
+/* ---- output --------------------------------------------------------------------------- */
 
 /* Each in its turn a quantum, until all have sent what they may. */
 void rxd_poller_flush(struct rxd_poller *poller, uint64_t now)
@@ -39,6 +109,8 @@ void rxd_poller_flush(struct rxd_poller *poller, uint64_t now)
 	}
 	list_splice_tail(&again, &poller->base.dirty);
 }
+
+/* ---- polling ------------------------------------------------------------------------ */
 
 /* Those that still have no memory put themselves on the list again, behind all others. */
 static int resume_paused(struct rxd_poller *poller, uint64_t now)
@@ -106,7 +178,7 @@ static int poll_all(struct obj_poller *base, unsigned budget)
 	if (!list_empty(&chans->dirty))
 		rxd_poller_flush(poller, rxd_now(poller));
 	if (read_due(poller)) {
-		done += rxd_dg_poll(poller, budget, rxd_link_input);
+		done += rxd_dg_poll(poller, budget, input);
 		all = done < (int) budget;
 	}
 	now = poller->input_ns;

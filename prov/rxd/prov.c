@@ -11,7 +11,7 @@
 #include "coll/register.h"
 #include "layer/getinfo.h"
 #include "net/opt.h"
-#include "conn.h"
+#include "link.h"
 
 static struct fi_provider rxd_prov;
 
@@ -33,7 +33,7 @@ static void ask(struct fi_info *hints)
 		hints->ep_attr->protocol = NET_PROTO_UDP_FRAMED;
 }
 
-const struct layer rxd_layer = {
+static const struct layer layer = {
 	.prov = &rxd_prov,
 	.below = FI_EP_DGRAM,
 	.below_caps = FI_MSG,
@@ -52,7 +52,7 @@ const struct layer rxd_layer = {
 static int rxd_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags,
 		       const struct fi_info *hints, struct fi_info **info_p)
 {
-	return layer_getinfo(&rxd_layer, version, node, service, flags, hints, info_p);
+	return layer_getinfo(&layer, version, node, service, flags, hints, info_p);
 }
 
 static struct fi_provider rxd_prov = {
@@ -67,6 +67,7 @@ OFI_PROVIDER_INI(rxd)
 {
 	coll_register();
 	rxd_conf.prov = &rxd_prov;
+	rxd_conf.layer = &layer;
 	rxd_conf_define();
 	return &rxd_prov;
 }

@@ -21,22 +21,6 @@
 #define PERSISTENT 3			/* after which a loss is persistent congestion (RFC 9002, 7.6) */
 #define LOSSY (RXD_CC_ALL / 32)		/* share of loss above which a lost MTU probe proves little */
 
-void rxd_tx_retransmit(struct rxd_conn *conn, uint64_t lo, uint64_t hi)
-{
-	const struct rxd_span *span;
-	uint64_t end;
-
-	if (lo < conn->una)
-		lo = conn->una;
-	while (lo < hi) {
-		span = rxd_ranges_at(&conn->acked, lo);
-		end = span && span->lo < hi ? span->lo : hi;
-		if (lo < end)
-			rxd_ranges_cover(&conn->retransmit, lo, end);
-		lo = end < hi ? span->hi : hi;
-	}
-}
-
 /* An ACK being processed. */
 struct acking {
 	struct rxd_conn *conn;
@@ -110,7 +94,7 @@ static void on_lost(void *arg, const struct rxd_sent *sent, uint64_t pn)
 	if (sent->ect)
 		rxd_ecn_lost(&conn->ecn);
 	rxd_cc_on_loss(&conn->cc, a->now, sent->sent_ns, &conn->rtt);
-	rxd_tx_retransmit(conn, sent->off, sent->off + sent->len);
+	rxd_stream_retransmit(conn, sent->off, sent->off + sent->len);
 }
 
 static void on_spurious(void *arg, const struct rxd_sent *sent, uint64_t pn)
@@ -256,32 +240,6 @@ void rxd_tx_new_path(struct rxd_conn *conn)
 
 /* ---- timeouts ------------------------------------------------------------------------- */
 
-/* is_blocked - flow control stops us, and nothing is in flight whose ACK could raise the limit. */
-static bool is_blocked(const struct rxd_conn *conn)
-{
-	return !conn->loss.out_cnt && !conn->retransmit.cnt && conn->nxt >= conn->limit &&
-	       (conn->nxt != conn->end || !list_empty(&conn->chan.pending));
-}
-
-uint64_t rxd_tx_due(struct rxd_conn *conn, uint64_t now)
-{
-	uint64_t due = UINT64_MAX, when;
-	bool probe;
-
-	when = rxd_loss_due(&conn->loss, &conn->rtt, RXD_PEER_DELAY_NS, &probe);
-	if (when)
-		due = when;
-	if (is_blocked(conn))
-		due = conn->loss.last_ns +
-		      rxd_loss_probe_timeout(&conn->loss, &conn->rtt, RXD_PEER_DELAY_NS);
-	if (conn->retransmit.cnt || conn->nxt != conn->end) {
-		when = rxd_cc_pace(&conn->cc, now, conn->rtt.smooth);
-		if (when > now)
-			clock_earlier(&due, when);
-	}
-	return due;
-}
-
 /* log_stall - once while the peer is silent, which it may be for minutes. */
 static void log_stall(struct rxd_conn *conn, uint64_t now)
 {
@@ -327,7 +285,7 @@ void rxd_tx_timeout(struct rxd_conn *conn, uint64_t now)
 	bool silent;
 	uint64_t due = rxd_loss_due(&conn->loss, &conn->rtt, RXD_PEER_DELAY_NS, &silent);
 
-	if (is_blocked(conn)) {
+	if (rxd_tx_is_blocked(conn)) {
 		if (rxd_tx_due(conn, now) <= now)
 			on_probe_timeout(conn, now);
 	} else if (due && due <= now) {

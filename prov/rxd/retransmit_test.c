@@ -27,14 +27,14 @@ static void only_what_the_peer_lacks_is_sent_again(void **state)
 	conn->nxt = conn->end = base + 1000;	/* of this module's view alone */
 	assert_int_equal(rxd_ranges_add(&conn->acked, base + 100, base + 200), 0);
 	assert_int_equal(rxd_ranges_add(&conn->acked, base + 300, base + 400), 0);
-	rxd_tx_retransmit(conn, base, base + 350);
+	rxd_stream_retransmit(conn, base, base + 350);
 	assert_int_equal(conn->retransmit.cnt, 2);
 	assert_int_equal(conn->retransmit.span[0].lo, base + 10);
 	assert_int_equal(conn->retransmit.span[0].hi, base + 100);
 	assert_int_equal(conn->retransmit.span[1].lo, base + 200);
 	assert_int_equal(conn->retransmit.span[1].hi, base + 300);
-	rxd_tx_retransmit(conn, base + 310, base + 390);	/* the peer has all of it */
-	rxd_tx_retransmit(conn, base, base + 10);
+	rxd_stream_retransmit(conn, base + 310, base + 390);	/* the peer has all of it */
+	rxd_stream_retransmit(conn, base, base + 10);
 	assert_int_equal(conn->retransmit.cnt, 2);
 	rxd_ranges_fini(&conn->acked);
 	rxd_ranges_fini(&conn->retransmit);

@@ -15,76 +15,7 @@
 #include "net/opt.h"
 #include "conn.h"
 
-#define FAR_NS CLOCK_NS_PER_MS		/* on a path with a longer RTT bytes arrive spread over time */
-#define FAR_WINDOW (8u << 20)
-#define OVERHEAD 2048			/* what the system adds for each datagram in the socket buffer */
-#define MEAN_SHIFT 6
-#define ONE_SHARE 4			/* of the buffer is for one sender: it stays in the cache */
-#define RENEW_SHARE 32			/* of the window is used before the limit is raised */
-#define TICK_NS (100 * CLOCK_NS_PER_MS)
 #define PNS_MAX (RXD_RANGES_MAX + 1)
-
-/* ---- flow control ------------------------------------------------------- */
-
-static void count_active(struct rxd_conn *conn, uint64_t now)
-{
-	struct rxd_link *link = rxd_conn_link(conn);
-	uint32_t tick = (uint32_t) (now / TICK_NS);
-
-	if (link->tick != tick) {
-		link->active_before = link->tick + 1 == tick ? link->active : 0;
-		link->active = 0;
-		link->tick = tick;
-	}
-	if (conn->tick != (uint16_t) tick) {
-		conn->tick = (uint16_t) tick;
-		link->active++;
-	}
-}
-
-/* Short datagrams fill a socket buffer mostly with the overhead. */
-static uint64_t room_of(const struct rxd_link *link)
-{
-	return (uint64_t) link->dg->room * 3 / 4 * link->mean / (link->mean + OVERHEAD);
-}
-
-static void count_length(struct rxd_link *link, size_t len)
-{
-	link->mean -= link->mean >> MEAN_SHIFT;
-	link->mean += len >> MEAN_SHIFT;
-}
-
-uint64_t rxd_rx_window(struct rxd_conn *conn)
-{
-	struct rxd_link *link = rxd_conn_link(conn);
-	uint64_t all = room_of(link), one = link->dg->room / ONE_SHARE, least = 2 * RXD_DGRAM_MIN;
-	unsigned senders = link->active > link->active_before ? link->active : link->active_before;
-
-	if (conn->rtt.min > FAR_NS && one < FAR_WINDOW)
-		all = one = FAR_WINDOW;
-	all /= senders ? senders : 1;
-	all = all < one ? all : one;
-	return all > least ? all : least;
-}
-
-/* may_allow - has enough arrived since the limit was raised last? */
-static bool may_allow(const struct rxd_conn *conn)
-{
-	return (int32_t) ((uint32_t) conn->rcv_nxt - conn->rcv_renew) >= 0;
-}
-
-/* The peer is told of a higher limit when half of its window is used. */
-static void open_window(struct rxd_conn *conn)
-{
-	uint64_t window;
-
-	if (!may_allow(conn))
-		return;
-	window = rxd_rx_window(conn);
-	if (conn->rcv_nxt + window > conn->rcv_limit &&
-	    conn->rcv_limit - conn->rcv_nxt < window / 2)
-		conn->ack_now = true;
-}
 
 /* ---- bytes out of order ----------------------------------------------------------- */
 
@@ -482,42 +413,6 @@ static void ack_later(struct rxd_conn *conn, uint64_t now)
 		conn->ack_cnt++;
 }
 
-/* renew_limit - the flow control limit, raised now and then: not for each packet. */
-static uint64_t renew_limit(struct rxd_conn *conn)
-{
-	uint64_t window;
-
-	if (!may_allow(conn))
-		return conn->rcv_limit;
-	window = rxd_rx_window(conn);
-	if (conn->rcv_limit < conn->rcv_nxt + window)
-		conn->rcv_limit = conn->rcv_nxt + window;
-	conn->rcv_renew = (uint32_t) (conn->rcv_nxt + window / RENEW_SHARE);
-	return conn->rcv_limit;
-}
-
-size_t rxd_rx_put_ack(struct rxd_conn *conn, uint8_t *out, size_t at, uint64_t now)
-{
-	const struct rxd_span *span = conn->pns.span;
-	struct rxd_ack ack = { .ect = conn->ect_cnt, .ce = conn->ce_cnt };
-	uint32_t i = conn->pns.cnt, top;
-
-	if (!i)
-		return at;
-	top = --i;
-	ack.limit = renew_limit(conn);
-	ack.largest = span[top].hi - 1;
-	ack.first = (uint32_t) (span[top].hi - 1 - span[top].lo > UINT32_MAX ? UINT32_MAX :
-				span[top].hi - 1 - span[top].lo);
-	ack.delay_us = (uint32_t) ((now - conn->largest_ns) / 1000);
-	ack.cnt = (uint8_t) (top < RXD_RANGES_MAX ? top : RXD_RANGES_MAX);
-	at = rxd_put_ack(out, at, &ack);
-	for (top = ack.cnt; top--; i--)
-		at = rxd_put_range(out, at, (uint32_t) (span[i].lo - span[i - 1].hi),
-				   (uint32_t) (span[i - 1].hi - span[i - 1].lo));
-	return at;
-}
-
 /* ---- a packet of a connection ------------------------------------------------------------------ */
 
 static void peer_alive(struct rxd_conn *conn, uint64_t now)
@@ -554,16 +449,10 @@ static bool on_any(struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t no
 	return rxd_conn_alive(conn);
 }
 
-static void count(struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t now)
-{
-	count_active(conn, now);
-	count_length(rxd_conn_link(conn), pkt->len);
-}
-
 /* after_data - the bytes are in place: ACK, flow control, timer. */
 static void after_data(struct rxd_conn *conn, uint64_t now)
 {
-	open_window(conn);
+	rxd_rx_open_window(conn);
 	if (rxd_rx_ack_due(conn, now))
 		rxd_conn_schedule(conn);
 	rxd_conn_rearm(conn, now);
@@ -578,7 +467,7 @@ void rxd_rx_deferred(struct rxd_poller *poller)
 	poller->deferred = NULL;
 	if (!rxd_conn_alive(conn) || !on_any(conn, pkt, now))
 		return;
-	count(conn, pkt, now);
+	rxd_rx_count(conn, pkt->len, now);
 	after_data(conn, now);
 }
 
@@ -654,7 +543,7 @@ void rxd_on_data(struct rxd_conn *conn, const struct rxd_pkt *pkt, struct rxd_me
 	if (on_next(conn, pkt, meta, now) || !on_any(conn, pkt, now))
 		return;
 	if (pkt->flags & RXD_F_PN) {
-		count(conn, pkt, now);
+		rxd_rx_count(conn, pkt->len, now);
 		if (is_known(conn, pkt->pn)) {
 			conn->ack_now = true;
 		} else {
@@ -684,7 +573,7 @@ int rxd_rx_resume(struct rxd_conn *conn, uint64_t now)
 		drain(conn);
 	if (!rxd_conn_alive(conn))
 		return 1;
-	open_window(conn);
+	rxd_rx_open_window(conn);
 	if (conn->ack_now)
 		rxd_conn_schedule(conn);
 	if (conn->ended && !rxd_conn_link(conn)->base.closing)

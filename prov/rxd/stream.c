@@ -219,3 +219,19 @@ void rxd_stream_drop(struct rxd_conn *conn, int err)
 	while ((pkt = list_pop_entry(&gone, struct eng_pkt, node)))
 		pkt->done(pkt, -err);
 }
+
+void rxd_stream_retransmit(struct rxd_conn *conn, uint64_t lo, uint64_t hi)
+{
+	const struct rxd_span *span;
+	uint64_t end;
+
+	if (lo < conn->una)
+		lo = conn->una;
+	while (lo < hi) {
+		span = rxd_ranges_at(&conn->acked, lo);
+		end = span && span->lo < hi ? span->lo : hi;
+		if (lo < end)
+			rxd_ranges_cover(&conn->retransmit, lo, end);
+		lo = end < hi ? span->hi : hi;
+	}
+}

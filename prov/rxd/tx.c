@@ -96,7 +96,7 @@ static int flush(struct rxd_conn *conn)
 		if (!record)
 			continue;
 		size = size ? size : record->size;
-		rxd_tx_retransmit(conn, record->off, record->off + record->len);
+		rxd_stream_retransmit(conn, record->off, record->off + record->len);
 	}
 	conn->ack_now = conn->pns.cnt != 0;	/* an ACK may have been in one of them */
 	if (ret == -FI_EMSGSIZE && size)

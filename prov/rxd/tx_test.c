@@ -141,8 +141,8 @@ static void bytes_to_be_retransmitted_come_first(void **state)
 	assert_int_equal(rxd_tx_send(conn, scripted_pkt(&pkt, 4000, 0)), 0);
 	next = conn->loss.next;
 	cnt = tap_cnt;
-	rxd_tx_retransmit(conn, base + 50, base + 60);
-	rxd_tx_retransmit(conn, base + 500, base + 3500);
+	rxd_stream_retransmit(conn, base + 50, base + 60);
+	rxd_stream_retransmit(conn, base + 500, base + 3500);
 	snet_now += TRIP;
 	rxd_tx_push(conn, snet_now);
 	assert_int_equal(tap[cnt].pkt.off, base + 50);
@@ -248,7 +248,7 @@ static void a_slot_becomes_one_datagram(void **state)
 	assert_int_equal(tap[0].pkt.data[FRAME + 3], 0x5a);
 	assert_int_equal(conn->nxt, conn->end);
 	/* a retransmission finds the bytes in the stream */
-	rxd_tx_retransmit(conn, base, conn->nxt);
+	rxd_stream_retransmit(conn, base, conn->nxt);
 	snet_now += TRIP;
 	rxd_tx_push(conn, snet_now);
 	assert_int_equal(tap_cnt, 2);

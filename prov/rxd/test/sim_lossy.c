@@ -176,5 +176,8 @@ void sim_crash(uint16_t port)
 	for (no = 1; no <= PORTS; no++)
 		snet_cut(port - BASE, no, UINT64_MAX);
 	list_for_each_entry(conn, &link->base.chans, chan.link_node)
-		rxd_conn_fail(conn, FI_ECONNRESET, false);
+		if (conn->chan.state == CHAN_CONNECTING)
+			rxd_attempt_fail(conn, FI_ECONNRESET);
+		else
+			rxd_conn_fail(conn, FI_ECONNRESET, false);
 }

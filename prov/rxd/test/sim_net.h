@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-#include "rxd/conn.h"
+#include "rxd/link.h"
 
 #define SNET_PORTS 80
 #define SNET_OUTER 256			/* outer numbers of ports */
