@@ -146,12 +146,10 @@ static inline size_t scripted_msg(uint8_t *out, uint64_t seq, size_t len)
 {
 	uint64_t word = rxd_frame(HEAD, len);
 	uint64_t head[] = { nodes[1]->life, nodes[1]->peers[0].gen, seq, len };
-	size_t i;
 
 	memcpy(out, &word, sizeof(word));
 	memcpy(out + RXD_FRAME_SIZE, head, HEAD);
-	for (i = 0; i < len; i++)
-		out[FRAME + i] = (uint8_t) (seq * 151 + i * 7 + (i >> 8));
+	memcpy(out + FRAME, nodes_bytes(seq, len), len);
 	return FRAME + len;
 }
 

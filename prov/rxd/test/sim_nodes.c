@@ -39,9 +39,19 @@ struct eng_ep *nodes[NODES];
 struct fi_provider nodes_prov = { .name = "ofi_rxd" };
 static uint64_t lives;
 
-static uint8_t byte_of(uint64_t seq, size_t i)
+static uint8_t pattern[256 + RXD_PAYLOAD_MAX];
+
+/* Of two messages in a row no byte is the same.  They are copied and compared as a whole: a byte at a time they
+ * took half of the time of a run, under the thread sanitizer nearly all of it.
+ */
+const uint8_t *nodes_bytes(uint64_t seq, size_t len)
 {
-	return (uint8_t) (seq * 151 + i * 7 + (i >> 8));
+	size_t i;
+
+	CHECK(len <= RXD_PAYLOAD_MAX);
+	for (i = sizeof(pattern); !pattern[1] && i--;)
+		pattern[i] = (uint8_t) (i * 7 + (i >> 8));
+	return pattern + (uint8_t) (seq * 151);
 }
 
 /* ---- the engine ------------------------------------------------------------------- */
@@ -81,10 +91,7 @@ void eng_peer_bind(struct eng_peer *peer, struct eng_link *link)
 
 static void arrived(const struct head *head, const uint8_t *data)
 {
-	size_t i;
-
-	for (i = 0; i < head->len; i++)
-		CHECK(data[i] == byte_of(head->seq, i));
+	CHECK(!head->len || !memcmp(data, nodes_bytes(head->seq, head->len), head->len));
 	nodes_delivered++;
 }
 
@@ -394,14 +401,12 @@ static bool send_short(struct eng_ep *ep, struct eng_peer *peer, size_t len)
 {
 	struct head head = { ep->life, peer->gen, peer->sent, len };
 	uint8_t *slot;
-	size_t i;
 
 	slot = ep->link->ops->slot(peer->chan, sizeof(head) + len);
 	if (!slot)
 		return false;
 	memcpy(slot, &head, sizeof(head));
-	for (i = 0; i < len; i++)
-		slot[sizeof(head) + i] = byte_of(head.seq, i);
+	memcpy(slot + sizeof(head), nodes_bytes(head.seq, len), len);
 	CHECK(ep->link->ops->post(peer->chan, sizeof(head), len) == 1);
 	peer->sent++;
 	return true;
@@ -411,7 +416,6 @@ void node_send(struct eng_ep *ep, struct eng_peer *peer, size_t len)
 {
 	struct head head = { ep->life, peer->gen, peer->sent, len };
 	struct msg *msg;
-	size_t i;
 	int ret;
 
 	if (!peer->started) {
@@ -428,8 +432,7 @@ void node_send(struct eng_ep *ep, struct eng_peer *peer, size_t len)
 	msg->pkt.len = len;
 	msg->pkt.flags = snet_rnd(2) ? ENG_PKT_MORE : 0;
 	msg->pkt.done = on_done;
-	for (i = 0; i < len; i++)
-		msg->data[i] = byte_of(head.seq, i);
+	memcpy(msg->data, nodes_bytes(head.seq, len), len);
 	msg->pkt.iov[0] = (struct iovec) { msg->data, len / 3 };
 	msg->pkt.iov[1] = (struct iovec) { msg->data + len / 3, len - len / 3 };
 	msg->pkt.iov_cnt = len ? 2 : 0;

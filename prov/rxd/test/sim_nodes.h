@@ -98,6 +98,9 @@ int nodes_poll_group(struct obj_prog *prog);
 /* node_poll - one poll.  Returns what it did. */
 int node_poll(struct eng_ep *ep);
 
+/* nodes_bytes - the @len bytes of message number @seq, up to RXD_PAYLOAD_MAX. */
+const uint8_t *nodes_bytes(uint64_t seq, size_t len);
+
 /* node_send - one message of @len bytes. */
 void node_send(struct eng_ep *ep, struct eng_peer *peer, size_t len);
 
