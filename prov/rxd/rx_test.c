@@ -307,6 +307,10 @@ static void the_window_is_shared_by_those_that_send(void **state)
 	link->active_before = 1000000;
 	assert_int_equal(rxd_rx_window(conn), 2 * RXD_DGRAM_MIN);
 	link->active = link->active_before = 1;
+	conn->rtt.min = CLOCK_NS_PER_S;		/* far away */
+	assert_true(rxd_rx_window(conn) > one);
+	conn->rtt.min = 1;
+	assert_int_equal(rxd_rx_window(conn), one);
 }
 
 static void what_was_promised_is_reported_as_lost(void **state)
