@@ -50,7 +50,7 @@ struct rxd_link;
 #define RXD_ACK_DELAY_NS CLOCK_NS_PER_MS /* how long an ACK may wait for data to go with */
 #define RXD_ACK_EVERY 8			/* packets received after which an ACK is sent alone */
 #define RXD_RETRY_NS CLOCK_NS_PER_MS	/* pause after an allocation failed */
-#define RXD_QUANTUM (256u << 10)	/* bytes that a connection sends before others have their turn */
+#define RXD_QUANTUM (256u << 10)	/* bytes that a connection sends before the next one does */
 
 /* ---- the poller --------------------------------------------------------------- */
 
@@ -545,7 +545,7 @@ int rxd_cm_shutdown(struct eng_link *link, struct eng_peer *peer);
 /* rxd_poller_get - the group's, made on first use.  Errors: -FI_ENOMEM, -FI_EMFILE. */
 int rxd_poller_get(struct obj_prog *prog, struct rxd_poller **poller_p);
 
-/* rxd_poller_flush - send what waits, each connection in its turn. */
+/* rxd_poller_flush - send what waits, round robin: a quantum of each connection. */
 void rxd_poller_flush(struct rxd_poller *poller, uint64_t now);
 
 #endif

@@ -11,7 +11,7 @@ struct sip {
 	uint64_t v[4];
 };
 
-static uint64_t turn(uint64_t x, unsigned n)
+static uint64_t rotate(uint64_t x, unsigned n)
 {
 	return x << n | x >> (64 - n);
 }
@@ -21,13 +21,13 @@ static void rounds(struct sip *s, int n)
 	while (n--) {
 		s->v[0] += s->v[1];
 		s->v[2] += s->v[3];
-		s->v[1] = turn(s->v[1], 13) ^ s->v[0];
-		s->v[3] = turn(s->v[3], 16) ^ s->v[2];
-		s->v[0] = turn(s->v[0], 32) + s->v[3];
+		s->v[1] = rotate(s->v[1], 13) ^ s->v[0];
+		s->v[3] = rotate(s->v[3], 16) ^ s->v[2];
+		s->v[0] = rotate(s->v[0], 32) + s->v[3];
 		s->v[2] += s->v[1];
-		s->v[3] = turn(s->v[3], 21) ^ s->v[0];
-		s->v[1] = turn(s->v[1], 17) ^ s->v[2];
-		s->v[2] = turn(s->v[2], 32);
+		s->v[3] = rotate(s->v[3], 21) ^ s->v[0];
+		s->v[1] = rotate(s->v[1], 17) ^ s->v[2];
+		s->v[2] = rotate(s->v[2], 32);
 	}
 }
 

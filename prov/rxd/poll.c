@@ -91,7 +91,7 @@ static void input(void *owner, const uint8_t *buf, size_t len, struct rxd_meta m
 
 /* ---- output --------------------------------------------------------------------------- */
 
-/* Each in its turn a quantum, until all have sent what they may. */
+/* Round robin: a quantum of each, until all have sent what they may. */
 void rxd_poller_flush(struct rxd_poller *poller, uint64_t now)
 {
 	struct rxd_conn *conn;

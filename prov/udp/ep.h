@@ -143,12 +143,12 @@ struct udp_ep {
 	bool blocked;		/* the socket is full; POLLOUT reports when it has room */
 
 	struct udp_sock csock;	/* connected to the peer csock_dest; fd -1: none */
-	union net_sa csock_addr;	/* the address of that peer ... */
-	uint64_t csock_number;	/* ... and its udp_source_number() */
+	union net_sa csock_addr;	/* the address of that peer */
+	uint64_t csock_number;	/* its udp_source_number() */
 	bool csock_exclusive;		/* every datagram in the socket is from that peer */
 	fi_addr_t csock_dest;	/* FI_ADDR_UNSPEC: not connected */
-	fi_addr_t last_dest;	/* destination of the most recent sends ... */
-	unsigned last_dest_cnt;	/* ... and how many there were in a row */
+	fi_addr_t last_dest;	/* destination of the most recent sends */
+	unsigned last_dest_cnt;	/* how many of them there were in a row */
 	bool csock_failed;		/* connecting failed once; do not try again */
 
 	int ask_fd;		/* the socket of NET_OPT_ASK; -1: none yet */

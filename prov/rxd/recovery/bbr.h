@@ -7,7 +7,7 @@
  *
  * Bandwidth is measured once per round trip, and the maximum of the last rounds counts.  It
  * paces the sender: faster until it grows no more (STARTUP), slower until the queue is drained
- * (DRAIN), then in turn faster and slower by a quarter (PROBE_BW).  Every few seconds the window
+ * (DRAIN), then alternately faster and slower by a quarter (PROBE_BW).  Every few seconds the window
  * is halved for a moment to measure the minimal RTT (PROBE_RTT).  Many losses or marks in a
  * round limit the bytes in flight.
  * Source: draft-ietf-ccwg-bbr; RFC 9002 section 7 for persistent congestion.

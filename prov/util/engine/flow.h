@@ -8,13 +8,14 @@
  * messages, announced ones among them, with payload so short that an announcement would take as
  * much.  Payload that stays in its sender's memory costs a header.
  *
- * A peer whose unexpected payload takes more than its share of the endpoint's budget is asked to
- * announce what follows (XOFF); XON comes when a quarter of the share is left.  A sender announces
+ * A peer whose unexpected payload takes more than its part of the endpoint's budget is asked to
+ * announce what follows (XOFF); XON comes when a quarter of that part is left.  A sender announces
  * unasked what it posts beyond a part of its own limit, since XOFF may come late.  So no message
  * that the program waits for is stuck behind one that it does not want.
  *
  * Payload meets the hard limit if XOFF is late or ignored, if the format has no announcements, or
- * the peer sends what needs no receive: requests that wait for their turn, answers that it does not take.
+ * the peer sends what needs no receive: requests that wait for others to be served, answers that it
+ * does not take.
  * What it sends next stays with the link, which reads nothing more from this peer, as long as the
  * program waits for nothing.  If it does, reading goes on, up to the limit for headers: what it waits for
  * may stand behind.  Headers beyond theirs stay with the link, too, while the program waits for nothing;

@@ -13,7 +13,7 @@
 #include "engine/serve.h"
 #include "engine/tx.h"
 
-/* A shortage of memory does not end sooner by asking at every turn. */
+/* A shortage of memory does not end sooner by asking in every poll. */
 #define RETRY_NS CLOCK_NS_PER_MS
 
 static const char grp_key;
@@ -24,7 +24,7 @@ static struct eng_grp *grp_of(struct obj_poller *poller)
 	return container_of(poller, struct eng_grp, poller);
 }
 
-/* One turn for each: what cannot be done yet goes behind what is added meanwhile, so a poll ends. */
+/* Each runs once: what cannot be done yet goes behind what is added meanwhile, so a poll ends. */
 static int grp_poll(struct obj_poller *poller, unsigned budget)
 {
 	struct eng_grp *grp = grp_of(poller);

@@ -139,7 +139,7 @@ enum eng_rx_verdict eng_flow_admit(struct eng_peer *peer, unsigned heads, uint64
 }
 
 /* Requests go on beside payload that is more than usual, since what is waited for may stand behind them;
- * those that wait for their turn have the limit for themselves then.
+ * those that wait for others to be served have the limit for themselves then.
  */
 bool eng_flow_refuse(struct eng_peer *peer, uint64_t bytes)
 {
@@ -166,8 +166,8 @@ bool eng_flow_cq_refuse(struct eng_peer *peer, struct obj_ep *base)
 
 /* ---- XOFF and XON ------------------------------------------------------------ */
 
-/* Peers that hold nothing have no share: a lone sender may use the whole budget. */
-static uint64_t share(const struct eng_ep *ep)
+/* peer_budget - the budget by the number of peers that hold something: a single one may use all of it. */
+static uint64_t peer_budget(const struct eng_ep *ep)
 {
 	uint64_t bytes = ep->unexp_budget / (ep->unexp_peers ? ep->unexp_peers : 1);
 	uint64_t floor = ep->unexp_budget / ENG_UNEXP_PEERS;
@@ -196,7 +196,7 @@ void eng_flow_held(struct eng_peer *peer, uint64_t bytes)
 	if (!peer->unexp_bytes)
 		ep->unexp_peers++;
 	peer->unexp_bytes += bytes;
-	if (!peer->told_xoff && peer->unexp_bytes > share(ep))
+	if (!peer->told_xoff && peer->unexp_bytes > peer_budget(ep))
 		send_flow(peer, WIRE_XOFF);
 }
 
@@ -208,7 +208,7 @@ void eng_flow_freed(struct eng_peer *peer, uint64_t bytes)
 		return;
 	eng_flow_release(peer, bytes);
 	peer->unexp_bytes -= bytes;
-	if (peer->told_xoff && peer->unexp_bytes <= share(ep) / 4)
+	if (peer->told_xoff && peer->unexp_bytes <= peer_budget(ep) / 4)
 		send_flow(peer, WIRE_XON);
 	if (!peer->unexp_bytes)
 		ep->unexp_peers--;

@@ -242,7 +242,7 @@ static int send_write(struct eng_ep *ep, struct eng_peer *peer, const struct rma
 	struct eng_tx *tx = new_tx(ep, peer, r, FI_WRITE, OBJ_CNTR_WRITE);
 	size_t off = placed ? r->len : 0;
 	uint8_t flags = WIRE_F_LAST;
-	struct iovec staged;
+	struct iovec host_iov;
 	struct rma host;
 	int ret;
 
@@ -250,7 +250,7 @@ static int send_write(struct eng_ep *ep, struct eng_peer *peer, const struct rma
 		return -FI_EAGAIN;
 	ret = eng_name_make(ep->grp, &tx->name) ? 0 : -FI_EAGAIN;
 	if (__builtin_expect(r->desc != NULL, 0) && !ret) {
-		ret = fetch(tx, r, &host, &staged);
+		ret = fetch(tx, r, &host, &host_iov);
 		r = &host;
 	}
 	if (!ret)

@@ -546,7 +546,7 @@ enum eng_rx_verdict eng_serve_read(struct eng_peer *peer, const struct wire_msg 
 	ret = enter_all(peer, msg, FI_REMOTE_READ, NULL, 0, &cnt, &uses);
 	if (ret)
 		return eng_serve_refuse(peer, msg, ret);
-	eng_uses_leave(&uses);	/* until it is its turn */
+	eng_uses_leave(&uses);	/* until the requests before it are served */
 	grant(peer, msg);
 	ctl = eng_ctl_get(peer->ep->grp);
 	if (!ctl)

@@ -165,7 +165,7 @@ static void many_reads_at_once(void **arg)
 	assert_int_equal(tap.peer->held, 0);
 }
 
-/* One that waits is checked again when it is its turn. */
+/* One that waits is checked again when it is served. */
 static void a_region_that_closes_while_a_read_waits(void **arg)
 {
 	unsigned i;

@@ -72,7 +72,7 @@ void world_fill_av(struct world *w, struct fid_av *av);
 void node_open(struct world *w, int i);
 void node_close(struct world *w, int i);
 
-/* world_poll - one turn for every endpoint, without reading anything. */
+/* world_poll - poll every endpoint once, without reading anything. */
 void world_poll(struct world *w);
 
 /* node_read - a completion, or false. */
@@ -86,7 +86,7 @@ void node_expect(struct world *w, struct node *n, void *context, uint64_t flags,
 /* node_expect_err - the next completion, which must be its failure with @err. */
 void node_expect_err(struct world *w, struct node *n, void *context, int err);
 
-/* node_none - turns go by and nothing completes. */
+/* node_none - many polls, and nothing completes. */
 void node_none(struct world *w, struct node *n);
 
 /* world_settle - until nothing is in flight any more. */
