@@ -23,7 +23,6 @@ tcp_link_sources = \
 	prov/tcp/handshake.c \
 	prov/tcp/hello.c \
 	prov/tcp/hello.h \
-	prov/tcp/io.h \
 	prov/tcp/lane.c \
 	prov/tcp/link.c \
 	prov/tcp/link.h \

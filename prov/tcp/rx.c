@@ -22,8 +22,8 @@
 #include <sys/socket.h>
 
 #include "base/iov.h"
+#include "net/io.h"
 #include "frame.h"
-#include "io.h"
 #include "link.h"
 
 #define AHEAD 4096		/* then so much is read ahead */
@@ -488,6 +488,7 @@ static __attribute__((noinline)) ssize_t read_place(struct tcp_conn *conn, size_
 {
 	struct tcp_rx *rx = &conn->rx;
 	struct iovec iov[ENG_IOV_MAX + 1];
+	struct msghdr msg = { .msg_iov = iov };
 	size_t cnt, room, tail = rx->big ? TAIL : (size_t) conn->poller->conf->rbuf_size;
 	ssize_t ret;
 
@@ -498,7 +499,8 @@ static __attribute__((noinline)) ssize_t read_place(struct tcp_conn *conn, size_
 		iov[cnt++] = (struct iovec) { conn->poller->rx, tail };
 		*asked_p += tail;
 	}
-	ret = read_result(conn, tcp_io_recvv(conn->src.fd, iov, cnt));
+	msg.msg_iovlen = cnt;
+	ret = read_result(conn, net_io_recvmsg(conn->src.fd, &msg, MSG_DONTWAIT));
 	if (ret <= 0)
 		return ret;
 	body_advance(rx, (size_t) ret < room ? (size_t) ret : room);
@@ -524,7 +526,8 @@ static inline ssize_t read_ahead(struct tcp_conn *conn, size_t *asked_p)
 	*asked_p = room - rx->stash_len;
 	if (striped(conn) && *asked_p > rx->left)
 		*asked_p = rx->left;
-	ret = read_result(conn, tcp_io_recv(conn->src.fd, buf + rx->stash_len, *asked_p));
+	ret = read_result(conn, net_io_recv(conn->src.fd, buf + rx->stash_len, *asked_p, MSG_DONTWAIT,
+					  NULL, NULL));
 	if (ret <= 0)
 		return ret;
 	if (rx->body == TCP_BODY_SKIP) {

@@ -16,9 +16,12 @@
 #include <sys/socket.h>
 
 #include "base/iov.h"
+#include "net/io.h"
 #include "frame.h"
-#include "io.h"
 #include "link.h"
+
+/* A peer that has closed is an error (EPIPE), never a signal. */
+#define SEND_FLAGS (MSG_NOSIGNAL | MSG_DONTWAIT)
 
 #define BATCH_MAX 64		/* entries in one gathering send */
 #define STALE_NS (10 * CLOCK_NS_PER_MS)	/* after so long without a poll, a peer may have closed */
@@ -94,7 +97,9 @@ static ssize_t send_result(struct tcp_conn *conn, ssize_t ret)
 
 static ssize_t send_iov(struct tcp_conn *conn, struct iovec *iov, size_t cnt)
 {
-	return send_result(conn, tcp_io_sendv(conn->src.fd, iov, cnt));
+	struct msghdr msg = { .msg_iov = iov, .msg_iovlen = cnt };
+
+	return send_result(conn, net_io_sendmsg(conn->src.fd, &msg, SEND_FLAGS));
 }
 
 static void shut_if_done(struct tcp_conn *conn)
@@ -115,7 +120,8 @@ void tcp_tx_flush(struct tcp_conn *conn)
 		shut_if_done(conn);
 		return;
 	}
-	ret = send_result(conn, tcp_io_send(conn->src.fd, tx->stage + tx->stage_pos, staged(tx)));
+	ret = send_result(conn, net_io_send(conn->src.fd, tx->stage + tx->stage_pos, staged(tx),
+					 SEND_FLAGS, NULL, 0));
 	if (ret < 0)
 		return;
 	staged_sent(conn, (size_t) ret);
@@ -231,7 +237,7 @@ static inline int send_direct(struct tcp_conn *conn, size_t size)
 	struct tcp_poller *poller = conn->poller;
 	ssize_t ret;
 
-	ret = send_result(conn, tcp_io_send(conn->src.fd, poller->direct, size));
+	ret = send_result(conn, net_io_send(conn->src.fd, poller->direct, size, SEND_FLAGS, NULL, 0));
 	if (__builtin_expect(ret < 0, 0))
 		return (int) ret;
 	if (__builtin_expect((size_t) ret < size, 0)) {

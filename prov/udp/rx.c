@@ -7,6 +7,7 @@
 #include <rdma/providers/fi_log.h>
 
 #include "base/iov.h"
+#include "net/io.h"
 #include "net/opt.h"
 #include "obj/mr.h"
 
@@ -495,8 +496,8 @@ static int rx_in_place(struct udp_sock *sock, struct udp_rx *rx)
 	ssize_t len;
 
 	/* The datagrams of a connected socket are all from its peer, so no address is needed. */
-	len = recvfrom(sock->fd, t.at, rx->iov[1].iov_len, 0, csock ? NULL : &from->sa,
-		       csock ? NULL : &from_len);
+	len = net_io_recv(sock->fd, t.at, rx->iov[1].iov_len, 0, csock ? NULL : &from->sa,
+			  csock ? NULL : &from_len);
 	if (len < 0)
 		return rx_none(sock);
 	t.left = (size_t) len;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/iov.h"
+#include "net/io.h"
 #include "obj/mr.h"
 
 #include "ep.h"
@@ -67,7 +68,9 @@ static inline void tx_hdr(const struct op *op, struct udp_hdr *hdr)
 	udp_wire_fill(hdr, op->len, op->flags & FI_REMOTE_CQ_DATA ? UDP_WIRE_DATA : 0, op->data);
 }
 
-/* The payload alone. */
+/* The payload alone.  Processes with plain datagrams mostly have no other thread: the C library's
+ * wrappers cost less then.
+ */
 static ssize_t send_plain(int fd, const struct op *op, const union net_sa *to, socklen_t to_len)
 {
 	struct msghdr msg = {
@@ -96,7 +99,7 @@ static inline ssize_t send_short(int fd, const struct op *op, const union net_sa
 		memcpy(pkt.payload, op->iov->iov_base, op->len);
 	else
 		iov_gather(op->iov, op->cnt, 0, pkt.payload, op->len);
-	return sendto(fd, &pkt, sizeof(pkt.hdr) + op->len, 0, (const struct sockaddr *) to,
+	return net_io_send(fd, &pkt, sizeof(pkt.hdr) + op->len, 0, (const struct sockaddr *) to,
 		      to_len);
 }
 
@@ -113,7 +116,7 @@ static ssize_t send_long(int fd, const struct op *op, const union net_sa *to, so
 	};
 
 	tx_hdr(op, &hdr);
-	return sendmsg(fd, &msg, 0);
+	return net_io_sendmsg(fd, &msg, 0);
 }
 
 /* On success the operation is complete, because the kernel has copied the payload. */

@@ -9,6 +9,7 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/net/netlink.c \
 	prov/util/net/nic.c \
 	prov/util/net/nic.h \
+	prov/util/net/io.h \
 	prov/util/net/opt.h \
 	prov/util/net/read.h \
 	prov/util/net/resolve.c \
