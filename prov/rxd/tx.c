@@ -442,6 +442,17 @@ void *rxd_tx_slot(void *chan, size_t len)
 	return rxd_dg_head(rxd_conn_link(conn)->dg) + SHORT_PKT;
 }
 
+/* rearm_sent - after a packet that requests no ACK at once.  A timer that is set too early is corrected when it
+ * fires, so one that fires before the packet's probe timeout is left alone.
+ */
+static void rearm_sent(struct rxd_conn *conn, uint64_t now)
+{
+	const struct timer *timer = &conn->chan.timer;
+
+	if (!timer->at || timer->due_ns > now + rxd_rtt_probe_after(&conn->rtt, RXD_PEER_DELAY_NS))
+		rxd_conn_rearm(conn, now);
+}
+
 /* posted - the frame at @at was sent, or could not be; it is in the stream from now on. */
 static void posted(struct rxd_conn *conn, const uint8_t *at, struct rxd_sent *record, bool left)
 {
@@ -461,7 +472,7 @@ static void posted(struct rxd_conn *conn, const uint8_t *at, struct rxd_sent *re
 	conn->nxt = conn->end;
 	if (rxd_mtu_wanted(&conn->mtu, now))
 		rxd_conn_schedule(conn);
-	rxd_conn_rearm(conn, now);
+	rearm_sent(conn, now);
 }
 
 int rxd_tx_post(void *chan, size_t hdr_len, size_t len)

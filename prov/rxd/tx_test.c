@@ -268,6 +268,25 @@ static void a_slot_becomes_one_datagram(void **state)
 	list_del(&pkt.node);
 }
 
+/* The timer is left alone while it fires before the probe timeout, and never later. */
+static void the_timer_is_in_time_for_each_posted_packet(void **state)
+{
+	const struct timer *timer = &conn->chan.timer;
+	uint64_t due;
+	unsigned i;
+
+	for (i = 0; i < 50; i++) {
+		assert_non_null(rxd_tx_slot(conn, HEAD));
+		assert_int_equal(rxd_tx_post(conn, HEAD, 0), 1);
+		assert_int_not_equal(timer->at, 0);
+		due = rxd_tx_due(conn, snet_now);
+		assert_true(timer->due_ns <= due);
+		scripted_ack(conn->loss.next - 1, conn->loss.next - 1, conn->limit);
+		snet_now += TRIP * (1 + i);
+		scripted_poll();
+	}
+}
+
 static void a_datagram_that_is_too_long_is_cut_anew(void **state)
 {
 	uint32_t was = conn->mtu.now;
@@ -335,6 +354,7 @@ int main(void)
 		SCRIPTED(a_probe_sends_the_oldest_bytes_that_are_missing),
 		SCRIPTED(a_probe_of_an_idle_connection_is_a_ping),
 		SCRIPTED(a_slot_becomes_one_datagram),
+		SCRIPTED(the_timer_is_in_time_for_each_posted_packet),
 		SCRIPTED(a_datagram_that_is_too_long_is_cut_anew),
 		SCRIPTED(the_end_is_behind_all_packets_and_last),
 		SCRIPTED(what_is_dropped_is_reported),
