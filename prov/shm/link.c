@@ -191,7 +191,7 @@ static int link_setname(struct eng_link *base, const void *addr, size_t len)
 	char text[CHAN_TEXT_MAX];
 	int ret;
 
-	if (len >= SHM_ADDR_MAX)
+	if (len > SHM_ADDR_MAX)
 		return -FI_EINVAL;
 	if (!list_empty(&link->conns))
 		return -FI_EBUSY;

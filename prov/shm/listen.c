@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <rdma/fi_errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -16,40 +17,62 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/hmap.h"
 #include "net/inherit.h"
 
 #define BACKLOG 4096
 
 /* ---- keys --------------------------------------------------------------------------- */
 
-/* make_name - the socket's address: abstract, or a file in scope->dir. */
-static int make_name(const struct shm_scope *scope, const char *key, struct sockaddr_un *sun,
+/* put_name - the socket's address: abstract, or a file in scope->dir.  False: it does not fit. */
+static bool put_name(const struct shm_scope *scope, const char *key, struct sockaddr_un *sun,
 		     socklen_t *len_p)
 {
 	size_t len = strlen(key);
 	char *slash;
 	int cnt;
 
-	if (!len || len > SHM_KEY_MAX)
-		return -FI_EINVAL;
 	memset(sun, 0, sizeof(*sun));
 	sun->sun_family = AF_UNIX;
 	if (!scope->dir) {
 		cnt = snprintf(sun->sun_path + 1, sizeof(sun->sun_path) - 1, "ofi-%s/%s",
 			       scope->prov, key);
-		if (cnt >= (int) sizeof(sun->sun_path) - 1)
-			return -FI_EINVAL;
 		*len_p = (socklen_t) (offsetof(struct sockaddr_un, sun_path) + 1 + (size_t) cnt);
-		return 0;
+		return cnt < (int) sizeof(sun->sun_path) - 1;
 	}
 	cnt = snprintf(sun->sun_path, sizeof(sun->sun_path), "%s/ofi-%s.%s", scope->dir,
 		       scope->prov, key);
 	if (cnt >= (int) sizeof(sun->sun_path))
-		return -FI_EINVAL;
+		return false;
 	for (slash = sun->sun_path + cnt - len; (slash = strchr(slash, '/')); )
 		*slash = '|';
 	*len_p = sizeof(*sun);
-	return 0;
+	return true;
+}
+
+static uint64_t digest(const char *text)
+{
+	uint64_t sum = 0;
+
+	for (; *text; text++)
+		sum = hmap_hash(sum ^ (uint8_t) *text);
+	return sum;
+}
+
+/* make_name - a key that is longer than the name of a socket may be is shortened.  Two that get one name are
+ * told apart by the handshake, which has the whole address.
+ */
+static int make_name(const struct shm_scope *scope, const char *key, struct sockaddr_un *sun,
+		     socklen_t *len_p)
+{
+	char shorter[64];
+
+	if (!*key || strlen(key) > SHM_KEY_MAX)
+		return -FI_EINVAL;
+	if (put_name(scope, key, sun, len_p))
+		return 0;
+	snprintf(shorter, sizeof(shorter), "%.32s~%016" PRIx64, key, digest(key));
+	return put_name(scope, shorter, sun, len_p) ? 0 : -FI_EINVAL;
 }
 
 static int make_socket(void)

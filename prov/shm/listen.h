@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#define SHM_KEY_MAX 80		/* characters */
+#define SHM_KEY_MAX 240		/* characters */
 
 /* Where keys are unique: each kind of endpoint has keys of its own. */
 struct shm_scope {
@@ -26,7 +26,7 @@ struct shm_scope {
 
 /* shm_listen_open - listen on a socket bound to @key.
  * Returns a non-blocking descriptor, ended by shm_listen_close(); or -FI_EADDRINUSE,
- * -FI_EINVAL (no key, or too long), -FI_EMFILE, ...
+ * -FI_EINVAL (no key, or too long for the directory), -FI_EMFILE, ...
  */
 int shm_listen_open(const struct shm_scope *scope, const char *key);
 void shm_listen_close(int fd, const struct shm_scope *scope, const char *key);

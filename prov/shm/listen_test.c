@@ -125,10 +125,38 @@ static void a_socket_that_does_not_listen_yet_has_no_name(void **state)
 	shm_listen_close(fd >= 0 ? fd : in_between, &scope, KEY);
 }
 
+/* A key that is longer than the name of a socket leads to a socket, too, and no other one does. */
+static void long_keys_have_sockets(void **state)
+{
+	struct shm_scope abstract = { "test", NULL }, *const scopes[] = { &scope, &abstract };
+	char key[SHM_KEY_MAX + 2], other[SHM_KEY_MAX + 2];
+	int i, fd, peer;
+	pid_t pid;
+
+	memset(key, 'k', sizeof(key));
+	key[SHM_KEY_MAX + 1] = 0;
+	for (i = 0; i < 2; i++) {
+		assert_int_equal(shm_listen_open(scopes[i], key), -FI_EINVAL);
+		strcpy(other, key + 1);
+		fd = shm_listen_open(scopes[i], other);
+		assert_true(fd >= 0);
+		assert_int_equal(shm_listen_open(scopes[i], other), -FI_EADDRINUSE);
+		peer = shm_listen_connect(scopes[i], other, &pid);
+		assert_true(peer >= 0);
+		assert_int_equal(pid, getpid());
+		close(peer);
+		other[SHM_KEY_MAX - 1]++;
+		assert_int_equal(shm_listen_connect(scopes[i], other, &pid), -FI_ECONNREFUSED);
+		other[SHM_KEY_MAX - 1]--;
+		shm_listen_close(fd, scopes[i], other);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_file_of_a_dead_process_is_replaced),
+		cmocka_unit_test(long_keys_have_sockets),
 		cmocka_unit_test(a_socket_that_does_not_listen_yet_has_no_name),
 		cmocka_unit_test(one_process_has_it),
 	};

@@ -37,7 +37,7 @@ static int name_key(const void *addr, size_t len, char key[SHM_KEY_MAX + 1])
 {
 	const char *name = addr;
 
-	_Static_assert(SHM_NAME_MAX <= SHM_KEY_MAX && SHM_NAME_MAX <= SHM_ADDR_MAX, "names fit");
+	_Static_assert(SHM_NAME_MAX <= SHM_KEY_MAX, "names fit");
 	if (len < 2 || len > SHM_NAME_MAX || memchr(name, 0, len) != name + len - 1 ||
 	    !*rest_of(name))
 		return -FI_EINVAL;
@@ -111,12 +111,11 @@ static const char *number_of(const char *name)
 /* The user is in it, so that endpoints of two users do not get one name. */
 int shm_name_number(const char *src, unsigned number, char name[SHM_NAME_MAX])
 {
-	char all[SHM_NAME_MAX + 32];
-	int cnt = snprintf(all, sizeof(all), "%.*s:%u:%u", SHM_NAME_MAX, src, geteuid(), number);
+	int room = SHM_NAME_MAX - (int) sizeof(":4294967295:4294967295");
 
-	if (cnt >= SHM_NAME_MAX)
+	if (strlen(src) >= SHM_NAME_MAX)
 		return -FI_EINVAL;
-	memcpy(name, all, (size_t) cnt + 1);
+	snprintf(name, SHM_NAME_MAX, "%.*s:%u:%u", room, src, geteuid(), number);
 	return 0;
 }
 

@@ -4,7 +4,7 @@
 /*
  * name.h - names of endpoints, FI_ADDR_STR.
  *
- * A name is "prefix://rest" or "rest" alone, at most 63 characters; the rest is the key of
+ * A name is "prefix://rest" or "rest" alone, at most 239 characters; the rest is the key of
  * the listening socket.  "fi_shm://x" in a fi_info stands for any endpoint of x: one that is
  * opened from it is called "fi_shm://x:user:number".  Any other prefix is a whole
  * name.  fi_getinfo() makes "fi_ns://" names of a service, with or without a node, and
@@ -16,7 +16,7 @@
 #include "link.h"
 
 /* Longest name, with the terminating 0. */
-#define SHM_NAME_MAX 64
+#define SHM_NAME_MAX SHM_ADDR_MAX
 
 extern const struct shm_naming shm_naming;
 
@@ -36,7 +36,9 @@ bool shm_name_is_any(const char *src);
  */
 bool shm_name_is_foreign(const char *name);
 
-/* shm_name_number - the @number-th endpoint's name.  Errors: -FI_EINVAL: too long. */
+/* shm_name_number - the @number-th endpoint's name; @src is cut where the two are too long.
+ * Errors: -FI_EINVAL: @src alone is.
+ */
 int shm_name_number(const char *src, unsigned number, char name[SHM_NAME_MAX]);
 
 /* shm_name_hint - a name that the program put into its hints, or NULL. */

@@ -35,7 +35,7 @@ static void a_key_is_the_name_without_its_prefix(void **state)
 
 static void untrusted_names_are_checked(void **state)
 {
-	char key[SHM_KEY_MAX + 1], name[SHM_ADDR_MAX];
+	char key[SHM_KEY_MAX + 1], name[SHM_ADDR_MAX + 1];
 
 	memset(name, 'a', sizeof(name));
 	assert_int_equal(shm_naming.key(name, 10, key), -FI_EINVAL);	/* no zero byte */
@@ -134,12 +134,21 @@ static void a_chosen_name_is_the_only_one(void **state)
 
 static void long_names_are_refused(void **state)
 {
-	char name[SHM_NAME_MAX], node[80];
+	char numbered[SHM_NAME_MAX];
+	char name[SHM_NAME_MAX], node[SHM_NAME_MAX + 8];
 
 	memset(node, 'n', sizeof(node));
 	node[sizeof(node) - 1] = 0;
 	assert_int_equal(shm_name_make(node, NULL, name), -FI_EINVAL);
 	assert_int_equal(shm_name_number(node, 1, name), -FI_EINVAL);
+	/* the longest one is taken, and so is one of 239 that stands for any endpoint */
+	node[SHM_NAME_MAX - 1 - strlen("fi_shm://")] = 0;
+	assert_int_equal(shm_name_make(node, NULL, name), 0);
+	assert_int_equal(strlen(name), 239);
+	assert_int_equal(shm_name_number(name, UINT32_MAX, numbered), 0);
+	assert_int_equal(strlen(numbered) < SHM_NAME_MAX, 1);
+	assert_string_equal(strrchr(numbered, ':'), ":4294967295");
+	assert_false(shm_name_is_any(numbered));
 	node[40] = 0;
 	assert_int_equal(shm_name_make(node, "4711", name), 0);
 	assert_int_equal(strlen(name), strlen("fi_ns://") + 40 + strlen(":4711"));

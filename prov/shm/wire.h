@@ -211,10 +211,10 @@ static inline int shm_word_is(uint64_t word, uint64_t pos)
 /* ---- handshakes ---------------------------------------------------------------------- */
 
 #define SHM_MAGIC 0x6d685330u	/* "0Shm" */
-#define SHM_VERSION 10
+#define SHM_VERSION 11
 #define SHM_OLDEST SHM_VERSION	/* others are refused: both processes run on one host */
 #define SHM_RANGED 10		/* the first whose handshake says the oldest, and the release */
-#define SHM_ADDR_MAX 128	/* address of an endpoint */
+#define SHM_ADDR_MAX 240	/* address of an endpoint */
 
 enum shm_handshake_type {
 	SHM_REQUEST = 1,	/* the connecting side's; with its segment and bells */

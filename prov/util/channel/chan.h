@@ -48,7 +48,7 @@ struct chan_poller;
 struct fi_provider;
 struct inspect_peer;
 
-#define CHAN_TEXT_MAX 128	/* an address for the log, NUL included */
+#define CHAN_TEXT_MAX 256	/* an address for the log, NUL included */
 #define CHAN_LOCAL_MAX 2	/* further links of an endpoint, see select.h */
 
 enum chan_state {
