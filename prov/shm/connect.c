@@ -479,21 +479,29 @@ static void on_request(struct shm_conn *conn, const struct shm_handshake *shake,
 		refuse(conn, CHAN_BUSY);
 }
 
+/* on_unlike - the two processes cannot share memory; @why is a clause.  The peer gets our handshake, by which
+ * it comes to the same result.
+ */
+static void on_unlike(struct shm_conn *conn, enum chan_reason reason, const char *why)
+{
+	bool request = conn->state == SHM_CONN_ACCEPTED;
+
+	CHAN_WARN_SPARSE(&conn->link->base, "no shared memory with process %ld%s: %s\n",
+			 (long) conn->pid, conn->link->local ? ", which is reached over sockets" : "", why);
+	if (request)
+		refuse(conn, reason);
+	else
+		shm_conn_fail(conn, FI_EPROTO);
+}
+
 /* on_version - a handshake of another version. */
 static void on_version(struct shm_conn *conn, const struct shm_handshake *shake)
 {
 	struct chan_version ours = chan_version_ours(SHM_VERSION, SHM_OLDEST), theirs = shake->version;
-	bool request = conn->state == SHM_CONN_ACCEPTED;
 	char text[CHAN_VERSION_TEXT_MAX];
 
 	chan_version_first(&theirs, SHM_RANGED);
-	CHAN_WARN_SPARSE(&conn->link->base, "no shared memory with process %ld%s: %s\n",
-			 (long) conn->pid, conn->link->local ? ", which is reached over sockets" : "",
-			 chan_version_text(&ours, &theirs, text));
-	if (request)
-		refuse(conn, CHAN_VERSION_BAD);
-	else
-		shm_conn_fail(conn, FI_EPROTO);
+	on_unlike(conn, CHAN_VERSION_BAD, chan_version_text(&ours, &theirs, text));
 }
 
 /* on_malformed - a message that is no handshake, or not the one that is due. */
@@ -510,6 +518,7 @@ void shm_connect_event(struct shm_conn *conn)
 	struct shm_fds fds = SHM_NO_FDS;
 	int ret;
 
+	shake.magic = 0;
 	if (conn->state == SHM_CONN_CONFIRMING) {
 		on_confirm(conn);
 		return;
@@ -523,6 +532,8 @@ void shm_connect_event(struct shm_conn *conn)
 		shm_fds_close(&fds);
 	if (ret == -FI_ENOPROTOOPT)
 		on_version(conn, &shake);
+	else if (ret == -FI_EPROTO && shake.magic == __builtin_bswap32(SHM_MAGIC))
+		on_unlike(conn, CHAN_MALFORMED, "it is built for processors of the other byte order");
 	else if (ret == -FI_EPROTO)
 		on_malformed(conn);
 	else if (ret)

@@ -9,6 +9,7 @@
 #include <setjmp.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "base/test/swap.h"
 #include "base/test/verify.h"
 #include <signal.h>
 #include <stdbool.h>
@@ -330,14 +331,12 @@ static bool logged(const char *a, const char *b, const char *c)
 	return false;
 }
 
-/* A request of another version, of the link or of the engine. */
-static void refuse_version(struct chan_version theirs)
+/* refuse - a request @shake is answered by a REFUSE in the polls that follow it; what they log is caught. */
+static void refuse(struct shm_handshake shake, enum chan_reason reason)
 {
-	struct chan_version ours = chan_version_ours(SHM_VERSION, SHM_OLDEST);
-	struct shm_handshake shake = { .magic = SHM_MAGIC, .version = theirs };
-	char key[SHM_KEY_MAX + 1], text[2][32];
 	struct eng_ep *a = ep_at(NULL);
 	fake_addr addr = name_of(a);
+	char key[SHM_KEY_MAX + 1];
 	struct shm_fds fds;
 	int fd, i;
 	pid_t pid;
@@ -351,14 +350,23 @@ static void refuse_version(struct chan_version theirs)
 	for (i = 0; i < 100; i++)
 		fake_poll();
 	catch_stop();
+	assert_int_equal(shm_handshake_recv(fd, &shake, &fds), 0);
+	assert_int_equal(shake.type, SHM_REFUSE);
+	assert_int_equal(shake.reason, reason);
+	close(fd);
+	fake_close(a, 0);
+}
+
+/* A request of another version, of the link or of the engine. */
+static void refuse_version(struct chan_version theirs)
+{
+	struct chan_version ours = chan_version_ours(SHM_VERSION, SHM_OLDEST);
+	char text[2][32];
+
+	refuse((struct shm_handshake) { .magic = SHM_MAGIC, .version = theirs }, CHAN_VERSION_BAD);
 	snprintf(text[0], sizeof(text[0]), "version %u.%u ", theirs.link, theirs.engine);
 	snprintf(text[1], sizeof(text[1]), " with %u.%u ", ours.link, ours.engine);
 	assert_true(logged("no shared memory with process", text[0], text[1]));
-	assert_int_equal(shm_handshake_recv(fd, &shake, &fds), 0);
-	assert_int_equal(shake.type, SHM_REFUSE);
-	assert_int_equal(shake.reason, CHAN_VERSION_BAD);
-	close(fd);
-	fake_close(a, 0);
 }
 
 static void a_request_of_another_version_is_refused(void **state)
@@ -370,6 +378,36 @@ static void a_request_of_another_version_is_refused(void **state)
 	other.engine++;
 	other.engine_oldest++;
 	refuse_version(other);
+}
+
+/* swapped - @shake as a process of the other byte order writes it. */
+static struct shm_handshake swapped(struct shm_handshake shake)
+{
+	static const struct swap_field fields[] = {
+		SWAP_FIELD(struct shm_handshake, magic),
+		SWAP_FIELD(struct shm_handshake, version.link),
+		SWAP_FIELD(struct shm_handshake, version.engine),
+		SWAP_FIELD(struct shm_handshake, version.link_oldest),
+		SWAP_FIELD(struct shm_handshake, version.engine_oldest),
+		SWAP_FIELD(struct shm_handshake, version.release.commit),
+		SWAP_FIELD(struct shm_handshake, type),
+		SWAP_FIELD(struct shm_handshake, reason),
+		SWAP_FIELD(struct shm_handshake, seg_size),
+	};
+
+	swap_bytes(&shake, fields, sizeof(fields) / sizeof(fields[0]));
+	return shake;
+}
+
+static const char other_order[] = "it is built for processors of the other byte order";
+
+static void a_request_in_the_other_byte_order_is_refused(void **state)
+{
+	struct shm_handshake shake = { .magic = SHM_MAGIC, .type = SHM_REQUEST,
+				       .version = chan_version_ours(SHM_VERSION, SHM_OLDEST) };
+
+	refuse(swapped(shake), CHAN_MALFORMED);
+	assert_true(logged("no shared memory with process", other_order, ""));
 }
 
 /* A process whose rings are active, and that yields the processor in each poll, as one of many on
@@ -407,6 +445,32 @@ static void a_request_is_seen_soon_by_a_process_that_seldom_runs(void **state)
 	fake_close(b, 0);
 }
 
+/* refused_by - an attempt to connect is answered with @shake, and fails; what is logged is caught. */
+static void refused_by(const struct shm_handshake *shake)
+{
+	fake_addr addr = { "fi_shm://other-version" };
+	struct eng_ep *a = ep_at(NULL);
+	struct eng_peer *peer;
+	int listener, fd = -1;
+	pid_t pid;
+
+	listener = shm_listen_open(&fake_scope, "other-version");
+	assert_true(listener >= 0);
+	peer = fake_peer(a, &addr);
+	fake_send(peer, 10, 0);
+	FAKE_UNTIL(1000, (fd = shm_listen_accept(listener, &pid)) >= 0);
+	assert_int_equal(shm_handshake_send(fd, shake, SHM_NO_FDS), 0);
+	catch_start();
+	FAKE_UNTIL(1000, peer->down);
+	catch_stop();
+	assert_int_equal(peer->err, FI_EPROTO);
+	assert_int_equal(peer->down, 1);
+	assert_int_equal(peer->lost_cnt, 1);
+	close(fd);
+	shm_listen_close(listener, &fake_scope, "other-version");
+	fake_close(a, 0);
+}
+
 /* The accepting process is of another version: it says so in a REFUSE of that version. */
 static void a_peer_of_another_version_is_reported_once(void **state)
 {
@@ -416,32 +480,23 @@ static void a_peer_of_another_version_is_reported_once(void **state)
 		.type = SHM_REFUSE,
 		.reason = CHAN_VERSION_BAD,
 	};
-	fake_addr addr = { "fi_shm://other-version" };
-	struct eng_ep *a = ep_at(NULL);
-	struct eng_peer *peer;
-	int listener, fd = -1;
 	char text[32];
-	pid_t pid;
 
 	shake.version.engine += 3;
 	shake.version.engine_oldest += 3;
-	listener = shm_listen_open(&fake_scope, "other-version");
-	assert_true(listener >= 0);
-	peer = fake_peer(a, &addr);
-	fake_send(peer, 10, 0);
-	FAKE_UNTIL(1000, (fd = shm_listen_accept(listener, &pid)) >= 0);
-	assert_int_equal(shm_handshake_send(fd, &shake, SHM_NO_FDS), 0);
-	catch_start();
-	FAKE_UNTIL(1000, peer->down);
-	catch_stop();
+	refused_by(&shake);
 	snprintf(text, sizeof(text), "version %u.%u ", shake.version.link, shake.version.engine);
 	assert_true(logged("no shared memory with process", text, "and this is libfabric"));
-	assert_int_equal(peer->err, FI_EPROTO);
-	assert_int_equal(peer->down, 1);
-	assert_int_equal(peer->lost_cnt, 1);
-	close(fd);
-	shm_listen_close(listener, &fake_scope, "other-version");
-	fake_close(a, 0);
+}
+
+static void a_peer_of_the_other_byte_order_is_reported(void **state)
+{
+	struct shm_handshake shake = { .magic = SHM_MAGIC, .type = SHM_REFUSE, .reason = CHAN_MALFORMED,
+				       .version = chan_version_ours(SHM_VERSION, SHM_OLDEST) };
+
+	shake = swapped(shake);
+	refused_by(&shake);
+	assert_true(logged("no shared memory with process", other_order, ""));
 }
 
 /* ---- processes that do not poll --------------------------------------------------------------- */
@@ -640,7 +695,9 @@ int main(void)
 		TEST(peer_put_completes_what_waits),
 		TEST(a_request_is_seen_soon_by_a_process_that_seldom_runs),
 		TEST(a_request_of_another_version_is_refused),
+		TEST(a_request_in_the_other_byte_order_is_refused),
 		TEST(a_peer_of_another_version_is_reported_once),
+		TEST(a_peer_of_the_other_byte_order_is_reported),
 		TEST(a_malformed_handshake_closes_the_socket),
 		TEST(a_confirmation_counts_however_late_it_is_read),
 		TEST(a_confirmation_is_waited_for_while_the_peer_lives),

@@ -205,7 +205,7 @@ static bool read_rxm(const struct packet *p)
 	return !rxm_parse(p->byte, p->len, &head) && head.credits == 5;
 }
 
-/* Those of other versions are refused: their numbers are read. */
+/* Those of other versions are refused: their numbers are read.  So are those of the other byte order. */
 static bool read_shm(const struct packet *p)
 {
 	struct shm_handshake shake = { 0 };
@@ -213,6 +213,8 @@ static bool read_shm(const struct packet *p)
 
 	memcpy(&shake, p->byte, p->len < sizeof(shake) ? p->len : sizeof(shake));
 	ret = shm_handshake_check(&shake, p->len);
+	if (shake.magic == __builtin_bswap32(SHM_MAGIC))
+		return ret == -FI_EPROTO;
 	return shake.version.link == SHM_VERSION ? !ret : ret == -FI_ENOPROTOOPT;
 }
 
