@@ -62,6 +62,7 @@ script_tests = \
 	tests/tools/fi_info_test \
 	tests/tools/fi_pingpong_test \
 	tests/tools/fi_strerror_test \
+	tests/wire/order_test \
 	tests/wire/table_test
 dist_check_SCRIPTS += $(script_tests)
 TESTS += $(script_tests)

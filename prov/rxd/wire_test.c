@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
+#include "base/test/swap.h"
 #include "test/foreign.h"
 #include "wire.h"
 
@@ -132,6 +133,33 @@ static void test_handshake(void **state)
 	assert_int_equal(pkt.cookie.mac, 0xabc);
 }
 
+/* The order of the bytes is part of the format: a request in the other one is dropped. */
+static void test_other_order(void **state)
+{
+	static const struct swap_field hdr[] = {
+		SWAP_FIELD(struct rxd_hdr, crc), SWAP_FIELD(struct rxd_hdr, conn), SWAP_FIELD(struct rxd_hdr, pn),
+	}, fields[] = {
+		SWAP_FIELD(struct rxd_hello, cid), SWAP_FIELD(struct rxd_hello, peer_cid),
+		SWAP_FIELD(struct rxd_hello, epoch), SWAP_FIELD(struct rxd_hello, serial),
+		SWAP_FIELD(struct rxd_hello, cookie.mac), SWAP_FIELD(struct rxd_hello, cookie.stamp),
+		SWAP_FIELD(struct rxd_hello, window), SWAP_FIELD(struct rxd_hello, dgram_max),
+		SWAP_FIELD(struct rxd_hello, data_len), SWAP_FIELD(struct rxd_hello, release.commit),
+	};
+	struct rxd_hello hello = a_hello();
+	struct rxd_pkt pkt;
+	uint8_t buf[RXD_HANDSHAKE_MAX];
+	size_t len;
+
+	hello.oldest = RXD_OLDEST;
+	hello.engine_oldest = WIRE_OLDEST;
+	len = rxd_put_hdr(buf, RXD_HELLO, RXD_F_SUM, 0, 0);
+	len = rxd_put_hello(buf, len, &hello, NULL);
+	swap_bytes(buf + sizeof(struct rxd_hdr), fields, sizeof(fields) / sizeof(fields[0]));
+	rxd_seal(buf, len, NULL, 0);
+	swap_bytes(buf, hdr, sizeof(hdr) / sizeof(hdr[0]));
+	assert_string_equal(rxd_parse(buf, len, &pkt), "corrupted");
+}
+
 /* HELLO and REFUSE of another version are understood; nothing else of it is read. */
 static void test_versions(void **state)
 {
@@ -250,6 +278,7 @@ int main(void)
 		cmocka_unit_test(test_handshake),
 		cmocka_unit_test(test_versions),
 		cmocka_unit_test(test_other_requests),
+		cmocka_unit_test(test_other_order),
 		cmocka_unit_test(test_foreign_receiver),
 		cmocka_unit_test(test_damage),
 		cmocka_unit_test(test_ranges_do_not_wrap),

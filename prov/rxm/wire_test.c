@@ -10,6 +10,7 @@
 #include "base/test/verify.h"
 
 #include "base/ib_addr.h"
+#include "base/test/swap.h"
 #include "wire.h"
 
 static const struct rxm_handshake good = {
@@ -120,6 +121,23 @@ static void other_versions_are_named(void **state)
 		assert_int_equal(out.version.engine, chan_version_ours(0, 0).engine + i);
 		assert_int_equal(rxm_handshake_parse(wire, 4, &out), CHAN_VERSION_BAD);
 	}
+}
+
+/* The order of the bytes is part of the format: it is no other version. */
+static void the_other_byte_order_is_refused(void **state)
+{
+	static const struct swap_field fields[] = {
+		SWAP_FIELD(struct rxm_wire_handshake, mark), SWAP_FIELD(struct rxm_wire_handshake, version),
+		SWAP_FIELD(struct rxm_wire_handshake, credits), SWAP_FIELD(struct rxm_wire_handshake, epoch),
+		SWAP_FIELD(struct rxm_wire_handshake, buf_size), SWAP_FIELD(struct rxm_wire_handshake, serial),
+		SWAP_FIELD(struct rxm_wire_handshake, prev),
+	};
+	uint8_t wire[RXM_HANDSHAKE_MAX];
+	struct rxm_handshake out;
+	size_t len = rxm_handshake_put(wire, &good);
+
+	swap_bytes(wire, fields, sizeof(fields) / sizeof(fields[0]));
+	assert_int_equal(rxm_handshake_parse(wire, len, &out), CHAN_MALFORMED);
 }
 
 static void refusals_survive(void **state)
@@ -252,6 +270,7 @@ int main(void)
 		cmocka_unit_test(infiniband_addresses_fit),
 		cmocka_unit_test(impossible_handshakes_are_refused),
 		cmocka_unit_test(other_versions_are_named),
+		cmocka_unit_test(the_other_byte_order_is_refused),
 		cmocka_unit_test(refusals_survive),
 		cmocka_unit_test(serials_survive_their_shortening),
 		cmocka_unit_test(frames_survive),

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/test/swap.h"
 #include "frame.h"
 #include "tcp/test/hello_check.h"
 
@@ -147,6 +148,24 @@ static void another_version_can_still_be_told_why(void **state)
 	assert_int_equal(got.version.link_oldest, TCP_WIRE_OLDEST);
 }
 
+/* The order of the bytes is part of the format: one that has the other order is no handshake of another version. */
+static void a_handshake_in_the_other_byte_order_is_found(void **state)
+{
+	static const struct swap_field fields[] = {
+		SWAP_FIELD(struct tcp_wire_hello, size), SWAP_FIELD(struct tcp_wire_hello, data_len),
+		SWAP_FIELD(struct tcp_wire_hello, reason), SWAP_FIELD(struct tcp_wire_hello, commit),
+		SWAP_FIELD(struct tcp_wire_hello, epoch), SWAP_FIELD(struct tcp_wire_hello, serial),
+		SWAP_FIELD(struct tcp_wire_hello, prev), SWAP_FIELD(struct tcp_wire_hello, max_payload),
+		SWAP_FIELD(struct tcp_wire_hello, addr.host),
+	};
+	uint8_t buf[TCP_WIRE_HELLO_SIZE];
+	struct tcp_hello got;
+
+	write_sample(buf, 0);
+	swap_bytes(buf, fields, sizeof(fields) / sizeof(fields[0]));
+	assert_int_equal(tcp_hello_parse(buf, sizeof(buf), &got), TCP_HELLO_BAD);
+}
+
 /* The link's version is ours, that of the packets which it will carry is not. */
 static void another_engine_version_is_no_match(void **state)
 {
@@ -280,6 +299,7 @@ int main(void)
 		cmocka_unit_test(addresses_of_both_families_and_none),
 		cmocka_unit_test(impossible_fields_are_found),
 		cmocka_unit_test(another_version_can_still_be_told_why),
+		cmocka_unit_test(a_handshake_in_the_other_byte_order_is_found),
 		cmocka_unit_test(another_engine_version_is_no_match),
 		cmocka_unit_test(other_protocols_are_identified),
 		cmocka_unit_test(no_bytes_do_harm),
