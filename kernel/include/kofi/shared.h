@@ -38,11 +38,13 @@ struct fi_fabric_attr;
 struct fi_fid_export;
 struct fi_fid_var;
 struct fi_info;
+struct fi_ioc;
 struct fi_mr_map_raw;
 struct fi_mr_modify;
 struct fi_mr_raw_attr;
 struct fi_mr_xpu_desc;
 struct fi_msg;
+struct fi_msg_atomic;
 struct fi_msg_rma;
 struct fi_msg_tagged;
 struct fi_mutex_cond;
@@ -61,6 +63,7 @@ struct fi_ops_msg;
 struct fi_ops_rma;
 struct fi_ops_tagged;
 struct fi_poll_attr;
+struct fi_rma_ioc;
 struct fi_rma_iov;
 struct fi_rx_attr;
 struct fi_trigger_xpu;
@@ -391,6 +394,11 @@ enum {
 	FI_TC_BULK_DATA,
 	FI_TC_SCAVENGER,
 	FI_TC_NETWORK_CTRL
+};
+
+struct fi_ioc {
+	void	*addr;
+	size_t	count;
 };
 
 struct fi_tx_attr {
@@ -1116,6 +1124,12 @@ struct fi_rma_iov {
 	uint64_t	key;	/* fi_mr_key() of the peer's region */
 };
 
+struct fi_rma_ioc {
+	uint64_t	addr;	/* as above */
+	size_t		count;	/* values, not bytes */
+	uint64_t	key;	/* fi_mr_key() of the peer's region */
+};
+
 struct fi_ops_rma {
 	size_t	size;	/* of this structure, where it was compiled */
 	/* one local piece; v: several; msg: several on both sides, with flags */
@@ -1171,6 +1185,87 @@ struct fi_ops_cm {
 	int (*shutdown)(struct fid_ep *ep, uint64_t flags);
 	int (*join)(struct fid_ep *ep, const void *addr, uint64_t flags,
 			struct fid_mc **mc, void *context);
+};
+
+
+/* ---- rdma/fi_atomic.h ---- */
+
+#define FI_FETCH_ATOMIC		(1ULL << 58)
+#define FI_COMPARE_ATOMIC	(1ULL << 59)
+struct fi_atomic_attr {
+	size_t	count;	/* most values in one operation */
+	size_t	size;	/* bytes of one value */
+};
+
+struct fi_msg_atomic {
+	const struct fi_ioc	*msg_iov;	/* operands */
+	void			**desc;		/* one descriptor per piece, or NULL */
+	size_t			iov_count;
+	fi_addr_t		addr;		/* peer; ignored when connected */
+	const struct fi_rma_ioc	*rma_iov;	/* targets, as many values in all */
+	size_t			rma_iov_count;
+	enum fi_datatype	datatype;
+	enum fi_op		op;
+	void			*context;	/* comes back in the completion */
+	/* for the peer's completion, with FI_REMOTE_CQ_DATA */
+	uint64_t		data;
+};
+
+struct fi_ops_atomic {
+	size_t	size;
+	ssize_t (*write)(struct fid_ep *ep, const void *buf, size_t count,
+			void *desc, fi_addr_t dest_addr, uint64_t addr,
+			uint64_t key, enum fi_datatype datatype, enum fi_op op,
+			void *context);
+	ssize_t (*writev)(struct fid_ep *ep, const struct fi_ioc *iov,
+			void **desc, size_t count, fi_addr_t dest_addr,
+			uint64_t addr, uint64_t key, enum fi_datatype datatype,
+			enum fi_op op, void *context);
+	ssize_t (*writemsg)(struct fid_ep *ep, const struct fi_msg_atomic *msg,
+			uint64_t flags);
+	ssize_t (*inject)(struct fid_ep *ep, const void *buf, size_t count,
+			fi_addr_t dest_addr, uint64_t addr, uint64_t key,
+			enum fi_datatype datatype, enum fi_op op);
+	ssize_t (*readwrite)(struct fid_ep *ep, const void *buf, size_t count,
+			void *desc, void *result, void *result_desc,
+			fi_addr_t dest_addr, uint64_t addr, uint64_t key,
+			enum fi_datatype datatype, enum fi_op op,
+			void *context);
+	ssize_t (*readwritev)(struct fid_ep *ep, const struct fi_ioc *iov,
+			void **desc, size_t count, struct fi_ioc *resultv,
+			void **result_desc, size_t result_count,
+			fi_addr_t dest_addr, uint64_t addr, uint64_t key,
+			enum fi_datatype datatype, enum fi_op op,
+			void *context);
+	ssize_t (*readwritemsg)(struct fid_ep *ep,
+			const struct fi_msg_atomic *msg, struct fi_ioc *resultv,
+			void **result_desc, size_t result_count,
+			uint64_t flags);
+	ssize_t (*compwrite)(struct fid_ep *ep, const void *buf, size_t count,
+			void *desc, const void *compare, void *compare_desc,
+			void *result, void *result_desc, fi_addr_t dest_addr,
+			uint64_t addr, uint64_t key, enum fi_datatype datatype,
+			enum fi_op op, void *context);
+	ssize_t (*compwritev)(struct fid_ep *ep, const struct fi_ioc *iov,
+			void **desc, size_t count,
+			const struct fi_ioc *comparev, void **compare_desc,
+			size_t compare_count, struct fi_ioc *resultv,
+			void **result_desc, size_t result_count,
+			fi_addr_t dest_addr, uint64_t addr, uint64_t key,
+			enum fi_datatype datatype, enum fi_op op,
+			void *context);
+	ssize_t (*compwritemsg)(struct fid_ep *ep,
+			const struct fi_msg_atomic *msg,
+			const struct fi_ioc *comparev, void **compare_desc,
+			size_t compare_count, struct fi_ioc *resultv,
+			void **result_desc, size_t result_count,
+			uint64_t flags);
+	int (*writevalid)(struct fid_ep *ep, enum fi_datatype datatype,
+			enum fi_op op, size_t *count);
+	int (*readwritevalid)(struct fid_ep *ep, enum fi_datatype datatype,
+			enum fi_op op, size_t *count);
+	int (*compwritevalid)(struct fid_ep *ep, enum fi_datatype datatype,
+			enum fi_op op, size_t *count);
 };
 
 

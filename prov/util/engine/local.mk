@@ -6,6 +6,7 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/engine/msg/cancel.c \
 	prov/util/engine/oob.h \
 	prov/util/engine/rma/atomic.c \
+	prov/util/engine/rma/element.h \
 	prov/util/engine/atomic.h \
 	prov/util/engine/dev.h \
 	prov/util/engine/hmem/calls.c \
