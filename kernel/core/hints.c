@@ -7,12 +7,13 @@
 #include "core.h"
 
 #define MSG_OPS		(FI_MSG | FI_TAGGED)
+#define RMA_OPS		(FI_RMA | FI_ATOMIC)
 #define MSG_WAYS	(FI_SEND | FI_RECV)
 #define RMA_WAYS	(FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE)
 /* Granted unasked: they cost nothing. */
 #define CAPS_FREE	(FI_LOCAL_COMM | FI_REMOTE_COMM | FI_SOURCE | FI_DIRECTED_RECV)
-#define CAPS_TX		(FI_MSG | FI_TAGGED | FI_RMA | FI_SEND | FI_READ | FI_WRITE)
-#define CAPS_RX		(FI_MSG | FI_TAGGED | FI_RMA | FI_RECV | FI_REMOTE_READ | \
+#define CAPS_TX		(FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_SEND | FI_READ | FI_WRITE)
+#define CAPS_RX		(FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_RECV | FI_REMOTE_READ | \
 			 FI_REMOTE_WRITE | FI_SOURCE | FI_DIRECTED_RECV)
 #define IOV_DEFAULT	8	/* pieces per operation that are reserved room for unasked */
 
@@ -20,7 +21,7 @@ static uint64_t expand(uint64_t caps)
 {
 	if (caps & MSG_OPS && !(caps & MSG_WAYS))
 		caps |= MSG_WAYS;
-	if (caps & FI_RMA && !(caps & RMA_WAYS))
+	if (caps & RMA_OPS && !(caps & RMA_WAYS))
 		caps |= RMA_WAYS;
 	return caps;
 }
@@ -111,7 +112,7 @@ static bool rx_fits(const struct kofi_provider *prov, const struct fi_rx_attr *h
 /* Registration modes that are needed with these capabilities. */
 static int mr_mode_need(int mr_mode, uint64_t caps)
 {
-	return caps & FI_RMA ? mr_mode : mr_mode & (FI_MR_LOCAL | FI_MR_ENDPOINT);
+	return caps & RMA_OPS ? mr_mode : mr_mode & (FI_MR_LOCAL | FI_MR_ENDPOINT);
 }
 
 static void limit(size_t *out, size_t want, size_t usual)
@@ -138,7 +139,7 @@ static void narrow(struct fi_info *out, const struct fi_info *hints)
 	if (dom && dom->threading)
 		out->domain_attr->threading = dom->threading;
 	/* Keys that the caller leaves to the provider cannot be guessed. */
-	if (dom && out->caps & FI_RMA)
+	if (dom && out->caps & RMA_OPS)
 		out->domain_attr->mr_mode |= dom->mr_mode & FI_MR_PROV_KEY;
 }
 

@@ -244,9 +244,24 @@ static void rma(struct loop_op *lop, struct loop_ep *target)
 	for (i = 0; i < op->rma_cnt && !err; off += op->rma[i++].len)
 		err = rma_one(target->ep.domain, op, &op->rma[i], off);
 	if (!err)
-		err = -kofi_remote_done(&target->ep, op->type == KOFI_WRITE, op->segs.len,
-					op->flags & FI_REMOTE_CQ_DATA, op->data);
+		err = -kofi_remote_done(&target->ep, FI_RMA | (op->flags & FI_REMOTE_CQ_DATA) |
+					(op->type == KOFI_WRITE ? FI_REMOTE_WRITE :
+								  FI_REMOTE_READ),
+					op->segs.len, op->data);
 	kofi_tx_done(op, err);
+}
+
+static void atomic(struct kofi_op *op, struct loop_ep *target)
+{
+	const struct kofi_atomic atomic = {
+		.type = op->type, .datatype = op->datatype, .op = op->amo,
+		.flags = op->flags & FI_REMOTE_CQ_DATA, .data = op->data,
+		.rma_cnt = op->rma_cnt, .rma = op->rma, .operand = &op->segs,
+		.compare = &op->compare, .result = op->type == KOFI_ATOMIC ? NULL : &op->result,
+	};
+	int ret = kofi_atomic_serve(&target->ep, &atomic);
+
+	kofi_tx_done(op, ret == -FI_ENOKEY ? FI_EACCES : -ret);
 }
 
 static int loop_tx(struct kofi_ep *kep, struct kofi_op *op)
@@ -265,8 +280,10 @@ static int loop_tx(struct kofi_ep *kep, struct kofi_op *op)
 	}
 	if (op->type == KOFI_SEND || op->type == KOFI_TSEND)
 		send(ep, lop, target);
-	else
+	else if (op->type < KOFI_ATOMIC)
 		rma(lop, target);
+	else
+		atomic(op, target);
 	target_put(target);
 	return 0;
 }
@@ -750,8 +767,8 @@ static int offer(const struct kofi_query *query, enum fi_ep_type type, struct fi
 
 	if (!info)
 		return -FI_ENOMEM;
-	info->caps = FI_MSG | FI_TAGGED | FI_RMA | FI_SEND | FI_RECV | FI_READ | FI_WRITE |
-		     FI_REMOTE_READ | FI_REMOTE_WRITE | FI_LOCAL_COMM |
+	info->caps = FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_SEND | FI_RECV | FI_READ |
+		     FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE | FI_LOCAL_COMM |
 		     (type == FI_EP_RDM ? FI_SOURCE | FI_DIRECTED_RECV : 0);
 	info->addr_format = FI_ADDR_STR;
 	info->tx_attr->op_flags = FI_COMPLETION | FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE |

@@ -139,21 +139,13 @@ static ssize_t post(struct fid_ep *fid, const struct call *call)
 	ret = check_len(ep, call, &segs);
 	if (ret)
 		return ret;
-	if (cq && !kofi_cq_reserve(cq))
+	op = obj_op_take(pool, cq);
+	if (!op)
 		return -FI_EAGAIN;
-	op = obj_op_get(pool);
-	if (!op) {
-		ret = -FI_EAGAIN;
-		goto unreserve;
-	}
 	fill(op, call, &segs, tx ? ep->tx_selective : ep->rx_selective);
 	ret = tx ? ep->ops->tx(ep, op) : obj_rx_post(ep, op);
-	if (!ret)
-		return 0;
-	obj_op_put(pool, op);
-unreserve:
-	if (cq)
-		kofi_cq_unreserve(cq);
+	if (ret)
+		obj_op_give(pool, cq, op);
 	return ret;
 }
 

@@ -44,6 +44,7 @@ static struct fi_ops_domain domain_ops = {
 	.cq_open = obj_cq_open,
 	.endpoint = domain_endpoint,
 	.cntr_open = obj_cntr_open,
+	.query_atomic = obj_query_atomic,
 };
 
 static struct fi_ops_mr domain_mr_ops = {

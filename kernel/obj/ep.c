@@ -297,10 +297,11 @@ static struct fi_ops_ep ep_ops = {
 static int pools_init(struct kofi_ep *ep, const struct fi_info *info)
 {
 	size_t piece = max(sizeof(struct kvec), sizeof(struct bio_vec));
+	size_t lists = ep->caps & FI_ATOMIC ? 3 : 1;	/* operands, comparands, results */
 	int ret;
 
 	ret = obj_pool_init(&ep->tx_pool, ep, info->tx_attr->size, ep->ops->tx_op_size,
-			    max(ep->tx_iov_limit * piece, piece + ep->inject_size));
+			    max(lists * ep->tx_iov_limit * piece, piece + ep->inject_size));
 	if (ret)
 		return ret;
 	ret = obj_pool_init(&ep->rx_pool, ep, info->rx_attr->size, ep->ops->rx_op_size,
@@ -346,6 +347,7 @@ int kofi_ep_init(struct kofi_ep *ep, struct kofi_domain *domain, const struct fi
 	ep->ep.msg = ep->caps & FI_MSG ? &obj_msg_ops : &obj_msg_none;
 	ep->ep.tagged = ep->caps & FI_TAGGED ? &obj_tagged_ops : &obj_tagged_none;
 	ep->ep.rma = ep->caps & FI_RMA ? &obj_rma_ops : &obj_rma_none;
+	ep->ep.atomic = &obj_atomic_ops;
 	atomic_inc(&domain->refs);
 	mutex_lock(&domain->ep_lock);
 	list_add_tail(&ep->domain_node, &domain->eps);

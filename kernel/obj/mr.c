@@ -35,7 +35,7 @@ int kofi_mr_get(struct kofi_domain *domain, uint64_t key, uint64_t addr, uint64_
 
 	spin_lock_bh(&domain->mr_lock);
 	mr = find(domain, key);
-	if (mr && !mr->dead && mr->access & access && addr >= mr->base &&
+	if (mr && !mr->dead && (mr->access & access) == access && addr >= mr->base &&
 	    addr - mr->base <= mr->segs.len && len <= mr->segs.len - (addr - mr->base)) {
 		mr->users++;
 		*mr_p = mr;

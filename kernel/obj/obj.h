@@ -37,10 +37,18 @@ void obj_pool_free(struct kofi_pool *pool);
 struct kofi_op *obj_op_get(struct kofi_pool *pool);
 void obj_op_put(struct kofi_pool *pool, struct kofi_op *op);
 
+/* obj_op_take - an operation with a reserved entry of @cq (or NULL), or NULL. obj_op_give undoes it. */
+struct kofi_op *obj_op_take(struct kofi_pool *pool, struct kofi_cq *cq);
+void obj_op_give(struct kofi_pool *pool, struct kofi_cq *cq, struct kofi_op *op);
+
 /* Tables of calls for an endpoint with these capabilities. */
 extern struct fi_ops_msg obj_msg_ops, obj_msg_none;
 extern struct fi_ops_tagged obj_tagged_ops, obj_tagged_none;
 extern struct fi_ops_rma obj_rma_ops, obj_rma_none;
+extern struct fi_ops_atomic obj_atomic_ops;	/* looks at the capabilities itself */
+
+int obj_query_atomic(struct fid_domain *domain, enum fi_datatype datatype, enum fi_op op,
+		     struct fi_atomic_attr *attr, uint64_t flags);
 
 /* obj_rx_post - give a receive to the provider, or to the matcher. */
 int obj_rx_post(struct kofi_ep *ep, struct kofi_op *op);

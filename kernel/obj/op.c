@@ -62,6 +62,25 @@ void obj_op_put(struct kofi_pool *pool, struct kofi_op *op)
 	spin_unlock_bh(&pool->lock);
 }
 
+struct kofi_op *obj_op_take(struct kofi_pool *pool, struct kofi_cq *cq)
+{
+	struct kofi_op *op;
+
+	if (cq && !kofi_cq_reserve(cq))
+		return NULL;
+	op = obj_op_get(pool);
+	if (!op && cq)
+		kofi_cq_unreserve(cq);
+	return op;
+}
+
+void obj_op_give(struct kofi_pool *pool, struct kofi_cq *cq, struct kofi_op *op)
+{
+	obj_op_put(pool, op);
+	if (cq)
+		kofi_cq_unreserve(cq);
+}
+
 /* ---- completions ---- */
 
 static const struct {
@@ -72,6 +91,9 @@ static const struct {
 	[KOFI_TSEND] = { FI_SEND | FI_TAGGED, KOFI_CNTR_SEND },
 	[KOFI_WRITE] = { FI_WRITE | FI_RMA, KOFI_CNTR_WRITE },
 	[KOFI_READ] = { FI_READ | FI_RMA, KOFI_CNTR_READ },
+	[KOFI_ATOMIC] = { FI_WRITE | FI_ATOMIC, KOFI_CNTR_WRITE },
+	[KOFI_FETCH] = { FI_READ | FI_ATOMIC, KOFI_CNTR_READ },
+	[KOFI_COMPARE] = { FI_READ | FI_ATOMIC, KOFI_CNTR_READ },
 	[KOFI_RECV] = { FI_RECV | FI_MSG, KOFI_CNTR_RECV },
 	[KOFI_TRECV] = { FI_RECV | FI_TAGGED, KOFI_CNTR_RECV },
 };
@@ -98,7 +120,8 @@ static void finish(struct kofi_op *op, struct kofi_cq *cq, struct kofi_pool *poo
 void kofi_tx_done(struct kofi_op *op, int err)
 {
 	struct kofi_comp comp = {
-		.err = err, .len = op->segs.len, .tag = op->tag, .src_addr = FI_ADDR_NOTAVAIL,
+		.err = err, .tag = op->tag, .src_addr = FI_ADDR_NOTAVAIL,
+		.len = op->type == KOFI_FETCH ? op->result.len : op->segs.len,
 	};
 
 	finish(op, op->ep->tx_cq, &op->ep->tx_pool, &comp);
@@ -126,16 +149,18 @@ void kofi_rx_done(struct kofi_op *op, int err, const struct kofi_recvd *recvd)
 }
 EXPORT_SYMBOL_GPL(kofi_rx_done);
 
-int kofi_remote_done(struct kofi_ep *ep, bool write, size_t len, uint64_t flags, uint64_t data)
+int kofi_remote_done(struct kofi_ep *ep, uint64_t flags, size_t len, uint64_t data)
 {
-	struct kofi_cntr *cntr = ep->cntr[write ? KOFI_CNTR_REMOTE_WRITE : KOFI_CNTR_REMOTE_READ];
+	struct kofi_cntr *written = flags & FI_REMOTE_WRITE ? ep->cntr[KOFI_CNTR_REMOTE_WRITE] : NULL;
+	struct kofi_cntr *read = flags & FI_REMOTE_READ ? ep->cntr[KOFI_CNTR_REMOTE_READ] : NULL;
 	struct kofi_comp comp = {
-		.flags = FI_RMA | flags | (write ? FI_REMOTE_WRITE : FI_REMOTE_READ),
-		.len = len, .data = data, .src_addr = FI_ADDR_NOTAVAIL,
+		.flags = flags, .len = len, .data = data, .src_addr = FI_ADDR_NOTAVAIL,
 	};
 
-	if (cntr)
-		kofi_cntr_inc(cntr, false);
+	if (written)
+		kofi_cntr_inc(written, false);
+	if (read)
+		kofi_cntr_inc(read, false);
 	if (!(flags & FI_REMOTE_CQ_DATA) || !ep->rx_cq)
 		return 0;
 	if (!kofi_cq_reserve(ep->rx_cq))

@@ -345,7 +345,7 @@ static int begin_read(struct tcp_conn *conn)
 		return ret;
 	}
 	rx->phase = RX_HDR;
-	return kofi_remote_done(&conn->ep->ep, false, answer->len, 0, 0);
+	return kofi_remote_done(&conn->ep->ep, FI_RMA | FI_REMOTE_READ, answer->len, 0);
 }
 
 /* All ranges are good before a byte of one is written. */
@@ -509,7 +509,8 @@ static int end(struct tcp_conn *conn)
 		tcp_op_part(container_of(op, struct tcp_op, op), 0);
 		return 0;
 	case WIRE_WRITE:
-		ret = kofi_remote_done(&conn->ep->ep, true, rx->len, recvd.flags, rx->data);
+		ret = kofi_remote_done(&conn->ep->ep, FI_RMA | FI_REMOTE_WRITE | recvd.flags,
+				       rx->len, rx->data);
 		break;
 	default:
 		if (saved)

@@ -96,10 +96,12 @@ static int run_show(struct seq_file *seq, void *unused)
 		if (offers(&t, FI_EP_MSG)) {
 			test_connect(&t);
 			test_transfer(&t, FI_EP_MSG);
+			test_atomic(&t, FI_EP_MSG);
 		}
 		if (offers(&t, FI_EP_RDM)) {
 			test_rdm(&t);
 			test_transfer(&t, FI_EP_RDM);
+			test_atomic(&t, FI_EP_RDM);
 		}
 	}
 	seq_printf(seq, "1..%u\n", t.cnt);

@@ -52,7 +52,7 @@ static void hints(struct test *t)
 	REFUSED(ep_attr->type, FI_EP_DGRAM);
 	if (strcmp(t->args.prov, "loop"))	/* it names no protocol */
 		REFUSED(ep_attr->protocol, FI_PROTO_GNI);
-	REFUSED(caps, FI_ATOMIC);
+	REFUSED(caps, FI_COLLECTIVE);
 	REFUSED(caps, FI_MSG | FI_MULTICAST);
 	REFUSED(addr_format, FI_ADDR_GNI);
 	REFUSED(tx_attr->size, 1 << 20);

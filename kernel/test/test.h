@@ -8,6 +8,7 @@
 
 #include <linux/seq_file.h>
 
+#include <kofi/fi_atomic.h>
 #include <kofi/fi_cm.h>
 #include <kofi/fi_rma.h>
 #include <kofi/fi_tagged.h>
@@ -124,6 +125,7 @@ void test_objects(struct test *t);
 void test_connect(struct test *t);
 void test_transfer(struct test *t, enum fi_ep_type type);
 void test_rdm(struct test *t);
+void test_atomic(struct test *t, enum fi_ep_type type);
 
 /* test_cost - writes the instructions of transfer calls to @seq; 0 or an error. */
 int test_cost(struct test *t, struct seq_file *seq);

@@ -16,6 +16,7 @@
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 
+#include <kofi/fi_atomic.h>
 #include <kofi/fi_cm.h>
 #include <kofi/fi_rma.h>
 #include <kofi/fi_tagged.h>
@@ -23,6 +24,20 @@
 
 #define KOFI_IOV_MAX	256	/* pieces of local memory per operation, at most */
 #define KOFI_RMA_MAX	4	/* pieces of remote memory per operation, at most */
+#define KOFI_ATOMIC_MAX	4096	/* bytes of the elements of one atomic operation, at most */
+#define KOFI_ATOMIC_RANGES	8	/* pieces of remote memory of one that a peer sends */
+
+enum kofi_op_type {
+	KOFI_SEND,
+	KOFI_TSEND,
+	KOFI_WRITE,
+	KOFI_READ,
+	KOFI_ATOMIC,		/* nothing comes back */
+	KOFI_FETCH,
+	KOFI_COMPARE,
+	KOFI_RECV,
+	KOFI_TRECV
+};
 
 /* ---- payload lists ---- */
 
@@ -192,7 +207,7 @@ struct kofi_mr {
 
 /* kofi_mr_get - check a remote access and hold the region for it.
  *
- * @access: FI_REMOTE_READ or FI_REMOTE_WRITE
+ * @access: FI_REMOTE_READ, FI_REMOTE_WRITE, or both
  * @off_p:  [out] offset in the region
  *
  * Errors: -FI_ENOKEY no such key, out of bounds, or not allowed.
@@ -218,6 +233,10 @@ struct kofi_obj_ops {
 	void (*mr_close)(struct kofi_mr *mr);
 	/* ends what still accesses a region that is dead, or NULL */
 	void (*mr_revoke)(struct kofi_mr *mr);
+	/* bytes of the elements of an atomic operation, at most, 0: there is none such;
+	 * NULL: all with KOFI_ATOMIC_MAX. Does not sleep. */
+	size_t (*atomic_limit)(const struct kofi_domain *domain, enum kofi_op_type type,
+			       unsigned int datatype, unsigned int op);
 };
 
 struct kofi_fabric_obj {
@@ -252,15 +271,6 @@ static inline struct net *kofi_domain_net(const struct kofi_domain *domain)
 
 /* ---- operations ---- */
 
-enum kofi_op_type {
-	KOFI_SEND,
-	KOFI_TSEND,
-	KOFI_WRITE,
-	KOFI_READ,
-	KOFI_RECV,
-	KOFI_TRECV
-};
-
 /* One operation, from the call that it came by to its completion. */
 struct kofi_op {
 	struct list_head	node;		/* free list, or a list of the provider's */
@@ -272,7 +282,11 @@ struct kofi_op {
 	uint64_t		tag;
 	uint64_t		ignore;
 	uint64_t		data;		/* FI_REMOTE_CQ_DATA */
-	struct kofi_segs	segs;		/* list lies in store */
+	struct kofi_segs	segs;		/* list lies in store; atomics: operands */
+	struct kofi_segs	compare;	/* KOFI_COMPARE: operands to compare with */
+	struct kofi_segs	result;		/* KOFI_FETCH, KOFI_COMPARE: for the old values */
+	u8			datatype;	/* atomics: enum fi_datatype */
+	u8			amo;		/* atomics: enum fi_op */
 	u32			rma_cnt;
 	struct fi_rma_iov	rma[KOFI_RMA_MAX];
 	void			*store;		/* room for the list, or for injected bytes */
@@ -313,7 +327,7 @@ struct kofi_ep_ops {
 	size_t	tx_op_size;	/* of the provider's operation, which begins with a kofi_op */
 	size_t	rx_op_size;
 
-	/* Takes a send, write or read; on an error nothing has changed and @op stays the
+	/* Takes a send, write, read or atomic; on an error nothing has changed and @op stays the
 	 * caller's. Does not sleep; called without locks. */
 	int (*tx)(struct kofi_ep *ep, struct kofi_op *op);
 
@@ -423,7 +437,7 @@ static inline struct kofi_op *kofi_pool_op(const struct kofi_pool *pool, size_t 
 	return i < pool->cnt ? pool->mem + i * pool->stride : NULL;
 }
 
-/* kofi_tx_done - a send, write or read has ended; @op is void afterwards.
+/* kofi_tx_done - a send, write, read or atomic has ended; @op is void afterwards.
  *
  * @err: FI_E number, positive, or 0
  */
@@ -441,14 +455,39 @@ struct kofi_recvd {
 /* kofi_rx_done - a receive has ended; FI_ETRUNC is found here. @op is void afterwards. */
 void kofi_rx_done(struct kofi_op *op, int err, const struct kofi_recvd *recvd);
 
-/* kofi_remote_done - a peer has read or written a region of the domain.
+/* kofi_remote_done - a peer has accessed a region of the domain.
  *
- * @write: else read
- * @flags: FI_REMOTE_CQ_DATA: with @data, which needs an entry of the receive queue
+ * @flags: FI_RMA or FI_ATOMIC, FI_REMOTE_WRITE, FI_REMOTE_READ; FI_REMOTE_CQ_DATA: with @data, which
+ *         needs an entry of the receive queue
  *
  * Errors: -FI_EOVERRUN there is none.
  */
-int kofi_remote_done(struct kofi_ep *ep, bool write, size_t len, uint64_t flags, uint64_t data);
+int kofi_remote_done(struct kofi_ep *ep, uint64_t flags, size_t len, uint64_t data);
+
+/* ---- atomic operations ---- */
+
+/* kofi_atomic_size - bytes of an element; 0: no such operation. The numbers may be a peer's. */
+size_t kofi_atomic_size(enum kofi_op_type type, unsigned int datatype, unsigned int op);
+
+/* One at its target. */
+struct kofi_atomic {
+	enum kofi_op_type	type;		/* KOFI_ATOMIC and the two behind it */
+	u8			datatype;	/* kofi_atomic_size() has passed these */
+	u8			op;
+	uint64_t		flags;		/* FI_REMOTE_CQ_DATA: with data */
+	uint64_t		data;
+	u32			rma_cnt;	/* at most KOFI_ATOMIC_RANGES */
+	const struct fi_rma_iov	*rma;		/* lengths in bytes, whole elements */
+	const struct kofi_segs	*operand;	/* these three have as many bytes as rma, or none: */
+	const struct kofi_segs	*compare;	/* ... then they may be NULL, and are not used */
+	const struct kofi_segs	*result;	/* NULL: old values are not wanted */
+};
+
+/* kofi_atomic_serve - do it to regions of the domain of @ep, or nothing of it.
+ *
+ * Errors: -FI_ENOKEY a range is not allowed; -FI_EOVERRUN as kofi_remote_done(): it was done.
+ */
+int kofi_atomic_serve(struct kofi_ep *ep, const struct kofi_atomic *atomic);
 
 /* ---- names over IP ---- */
 
