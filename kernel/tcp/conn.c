@@ -72,6 +72,7 @@ struct tcp_conn *tcp_conn_new(enum conn_state state, gfp_t gfp)
 	INIT_LIST_HEAD(&conn->answers);
 	INIT_LIST_HEAD(&conn->ack_wait);
 	INIT_LIST_HEAD(&conn->read_wait);
+	INIT_LIST_HEAD(&conn->amo_wait);
 	INIT_WORK(&conn->io, io_work);
 	timer_setup(&conn->timer, on_timer, 0);
 	return conn;
@@ -204,6 +205,12 @@ int tcp_cm_write(struct tcp_conn *conn, u8 type, const void *data, size_t len)
 	struct kvec iov[2] = { { &cm, sizeof(cm) }, { (void *)data, len } };
 	int ret;
 
+	if (type != WIRE_CM_REFUSAL) {
+		memcpy(cm.magic, WIRE_MAGIC, sizeof(cm.magic));
+		cm.engine_oldest = ENG_OLDEST;
+		cm.engine = ENG_VERSION;
+		cm.packets = 1;
+	}
 	if (!conn->sock)
 		return -FI_ENOTCONN;
 	ret = kernel_sendmsg(conn->sock, &msg, iov, len ? 2 : 1, sizeof(cm) + len);
@@ -220,6 +227,14 @@ static int cm_check(const struct tcp_conn *conn)
 	if (conn->state == CONN_WAIT_REQUEST)
 		return cm->type == WIRE_CM_REQUEST ? 0 : -FI_EPROTO;
 	return cm->type == WIRE_CM_RESPONSE || cm->type == WIRE_CM_REFUSAL ? 0 : -FI_EPROTO;
+}
+
+/* A peer of this library, or of these modules, that takes our version of packets. */
+static bool takes_packets(const struct wire_cm *cm)
+{
+	return (!memcmp(cm->magic, WIRE_MAGIC, sizeof(cm->magic)) ||
+		!memcmp(cm->magic, WIRE_MAGIC_NATIVE, sizeof(cm->magic))) &&
+	       cm->packets == 1 && cm->engine >= ENG_OLDEST && cm->engine_oldest <= ENG_VERSION;
 }
 
 /* 0: complete; -FI_EAGAIN: more is to come. */
@@ -248,6 +263,7 @@ static int cm_read(struct tcp_conn *conn)
 			return ret ? ret : -FI_ECONNRESET;
 		conn->cm_got += ret;
 	}
+	conn->packets = cm->type != WIRE_CM_REFUSAL && takes_packets(cm);
 	conn->swap = cm->mark != 1 && cm->type != WIRE_CM_REFUSAL;
 #ifdef __BIG_ENDIAN
 	conn->swap = false;	/* big endian is our own */

@@ -150,7 +150,7 @@ static struct fi_info *template(enum fi_ep_type type)
 
 	if (!info)
 		return NULL;
-	info->caps = FI_MSG | FI_RMA | FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ |
+	info->caps = FI_MSG | FI_RMA | FI_ATOMIC | FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ |
 		     FI_REMOTE_WRITE | FI_LOCAL_COMM | FI_REMOTE_COMM;
 	if (type == FI_EP_RDM)
 		info->caps |= FI_TAGGED | FI_SOURCE | FI_DIRECTED_RECV;

@@ -36,6 +36,9 @@ static size_t hdr_size(const struct wire_hdr *hdr, u16 flags)
 		return sizeof(*hdr) + hdr->ranges * sizeof(struct wire_range);
 	case WIRE_WRITE:
 		return sizeof(*hdr) + data + hdr->ranges * sizeof(struct wire_range);
+	case WIRE_PACKET:
+		return clamp_t(size_t, hdr->hdr_len, sizeof(*hdr) + sizeof(struct eng_base),
+			       WIRE_HDR_MAX);
 	default:
 		return sizeof(*hdr);
 	}
@@ -47,7 +50,14 @@ static int hdr_check(const struct tcp_conn *conn)
 	const struct wire_hdr *hdr = &conn->rx.hdr;
 	u64 len = wire64(conn, hdr->len);
 
-	if (hdr->op > WIRE_WRITE || (hdr->op == WIRE_TAGGED && !(conn->ep->ep.caps & FI_TAGGED)))
+	if (hdr->op == WIRE_PACKET) {
+		if (!conn->packets || hdr->flags || hdr->op_data || hdr->ranges ||
+		    (len > hdr->hdr_len && len - hdr->hdr_len > 2 * KOFI_ATOMIC_MAX))
+			return -FI_EPROTO;
+	} else if (hdr->op > WIRE_WRITE) {
+		return -FI_EPROTO;
+	}
+	if (hdr->op == WIRE_TAGGED && !(conn->ep->ep.caps & FI_TAGGED))
 		return -FI_EPROTO;
 	if ((hdr->op == WIRE_READ_REQ || hdr->op == WIRE_WRITE) &&
 	    (!hdr->ranges || hdr->ranges > WIRE_RANGES_MAX))
@@ -431,6 +441,8 @@ static int begin(struct tcp_conn *conn)
 		return begin_read(conn);
 	case WIRE_READ_RSP:
 		return begin_read_rsp(conn);
+	case WIRE_PACKET:
+		return tcp_packet_begin(conn);
 	default:
 		return begin_write(conn);
 	}
@@ -486,7 +498,7 @@ static int acknowledge(struct tcp_conn *conn)
 	answer = kzalloc(sizeof(*answer), GFP_KERNEL);
 	if (!answer)
 		return -FI_ENOMEM;
-	answer->ack = true;
+	answer->kind = ANSWER_ACK;
 	ret = tcp_answer_add(conn, answer);
 	if (ret)
 		kfree(answer);
@@ -508,6 +520,8 @@ static int end(struct tcp_conn *conn)
 	case WIRE_READ_RSP:
 		tcp_op_part(container_of(op, struct tcp_op, op), 0);
 		return 0;
+	case WIRE_PACKET:
+		return tcp_packet_end(conn, op);
 	case WIRE_WRITE:
 		ret = kofi_remote_done(&conn->ep->ep, FI_RMA | FI_REMOTE_WRITE | recvd.flags,
 				       rx->len, rx->data);
@@ -534,6 +548,9 @@ static int recv_payload(struct tcp_conn *conn)
 		break;
 	case WIRE_WRITE:
 		ret = recv_write(conn);
+		break;
+	case WIRE_PACKET:
+		ret = recv_segs(conn, &rx->into, rx->off, rx->len - rx->off);
 		break;
 	default:
 		ret = recv_msg(conn);
@@ -605,9 +622,10 @@ void tcp_rx_fail(struct tcp_conn *conn, int err)
 	spin_unlock_bh(&conn->lock);
 	rx->saved = NULL;
 	rx->phase = RX_HDR;
+	tcp_packet_fail(conn);
 	if (saved)
 		saved_end(conn->ep, saved, false);
-	else if (op && rx->hdr.op == WIRE_READ_RSP)
+	else if (op && (rx->hdr.op == WIRE_READ_RSP || rx->hdr.op == WIRE_PACKET))
 		tcp_op_part(container_of(op, struct tcp_op, op), err);
 	else if (op)
 		give_back(conn->ep, op);

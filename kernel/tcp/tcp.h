@@ -17,6 +17,7 @@
 #include <kofi/compat.h>
 #include <kofi/obj.h>
 
+#include "packet.h"
 #include "wire.h"
 
 #define TCP_MSG_MAX	(1UL << 30)
@@ -38,6 +39,13 @@ struct tcp_op {
 	struct ubuf_info	ubuf;		/* references of the network stack */
 	atomic_t		parts;		/* sent, pages dropped, answered */
 	int			err;		/* the first one */
+	u32			id;		/* atomics: of the request */
+};
+
+enum tcp_answer_kind {
+	ANSWER_READ,
+	ANSWER_ACK,
+	ANSWER_PACKET		/* of an atomic */
 };
 
 /* What is sent in answer to the peer. */
@@ -45,8 +53,8 @@ struct tcp_answer {
 	struct list_head	node;		/* in conn->answers, until it is sent */
 	struct list_head	held;		/* in conn->holds, while it has regions */
 	struct tcp_conn		*conn;
-	bool			ack;		/* else a read response */
-	u16			flags;		/* of the request */
+	enum tcp_answer_kind	kind;
+	u16			flags;		/* READ: of the request */
 	u8			ranges;
 	size_t			len;		/* payload */
 	struct {
@@ -54,6 +62,9 @@ struct tcp_answer {
 		size_t		off;
 		size_t		len;
 	} part[WIRE_RANGES_MAX];
+	u8			hdr[sizeof(struct eng_base) + sizeof(u64)];	/* PACKET */
+	size_t			hdr_len;
+	void			*buf;		/* PACKET: the payload, its own, or NULL */
 	struct ubuf_info	ubuf;
 	atomic_t		parts;		/* sent, pages dropped */
 };
@@ -109,7 +120,10 @@ struct tcp_rx {
 	struct wire_range	range[WIRE_RANGES_MAX];
 	size_t			len;		/* payload */
 	size_t			off;		/* read of it */
-	/* receive, or read that is answered; set under conn->lock while the phase is RX_WAIT */
+	struct kofi_segs	into;		/* packets: where the payload goes */
+	int			err;		/* packets: of the operation that is answered */
+	struct tcp_request	*request;	/* packets: of the peer, or NULL */
+	/* receive, or read or atomic that is answered; set under conn->lock while the phase is RX_WAIT */
 	struct kofi_op		*op;
 	struct tcp_saved	*saved;
 };
@@ -129,6 +143,7 @@ struct tcp_conn {
 	u32			pid;		/* RDM: the peer's number, 0: not known yet */
 	u8			retries;	/* RDM: connects that were refused */
 	bool			swap;		/* frames are big endian */
+	bool			packets;	/* the peer takes frames that hold packets */
 	void			(*old_data_ready)(struct sock *sk);
 	void			(*old_write_space)(struct sock *sk);
 	void			(*old_state_change)(struct sock *sk);
@@ -147,6 +162,8 @@ struct tcp_conn {
 	u32			answer_cnt;
 	struct list_head	ack_wait;	/* operations that are acknowledged in order */
 	struct list_head	read_wait;	/* reads that are answered in order */
+	struct list_head	amo_wait;	/* atomics that are answered by number */
+	u32			packet_id;	/* the last one */
 	struct tcp_arrival	arrival;	/* of the frame that waits */
 	atomic_t		saved_cnt;
 	size_t			cm_got;		/* of the connection message */
@@ -254,6 +271,16 @@ int tcp_answer_add(struct tcp_conn *conn, struct tcp_answer *answer);
 void tcp_rx_match(struct kofi_ep *ep, struct kofi_op *op, struct kofi_arrival *arrival);
 /* tcp_saved_drop - saved messages that no receive will take. */
 void tcp_saved_drop(struct tcp_ep *ep);
+
+/* ---- packet.c: frames that hold a packet; the work item's ---- */
+
+/* tcp_packet_put - the header of an atomic, behind that of its frame. Returns its length. */
+size_t tcp_packet_put(struct tcp_conn *conn, struct tcp_op *top, u8 *out);
+/* tcp_packet_begin - a header is complete: check it, say where its payload goes. */
+int tcp_packet_begin(struct tcp_conn *conn);
+/* tcp_packet_end - the payload is complete. @op: rx.op */
+int tcp_packet_end(struct tcp_conn *conn, struct kofi_op *op);
+void tcp_packet_fail(struct tcp_conn *conn);
 
 /* ---- listen.c ---- */
 

@@ -44,6 +44,7 @@ static void answer_free(struct tcp_answer *answer)
 	spin_unlock_bh(&conn->lock);
 	for (i = 0; i < answer->ranges; i++)
 		kofi_mr_put(answer->part[i].mr);
+	kfree(answer->buf);
 	kfree(answer);
 	tcp_conn_put(conn);
 }
@@ -89,7 +90,7 @@ static u64 *put_hdr(struct tcp_conn *conn, enum wire_op op, u16 flags)
 	return (u64 *)(hdr + 1);
 }
 
-static void end_hdr(struct tcp_conn *conn, const u64 *end, size_t payload)
+static void end_hdr(struct tcp_conn *conn, const void *end, size_t payload)
 {
 	struct wire_hdr *hdr = (struct wire_hdr *)conn->tx.hdr;
 
@@ -101,11 +102,24 @@ static void end_hdr(struct tcp_conn *conn, const u64 *end, size_t payload)
 	hdr->len = wire64(conn, conn->tx.hdr_len + payload);
 }
 
+static bool is_packet(const struct kofi_op *op)
+{
+	return op->type >= KOFI_ATOMIC;
+}
+
+static void packet_hdr(struct tcp_conn *conn, struct tcp_op *top)
+{
+	u8 *out = (u8 *)put_hdr(conn, WIRE_PACKET, 0);
+
+	out += tcp_packet_put(conn, top, out);
+	end_hdr(conn, out, top->op.segs.len + top->op.compare.len);
+}
+
 static u16 wire_flags(const struct kofi_op *op)
 {
 	u16 flags = 0;
 
-	if (op->type == KOFI_READ)
+	if (op->type == KOFI_READ || is_packet(op))
 		return 0;
 	if (op->flags & FI_REMOTE_CQ_DATA)
 		flags |= WIRE_F_DATA;
@@ -114,15 +128,21 @@ static u16 wire_flags(const struct kofi_op *op)
 	return flags;
 }
 
-static void op_hdr(struct tcp_conn *conn, const struct kofi_op *op)
+static void op_hdr(struct tcp_conn *conn, struct kofi_op *op)
 {
 	static const enum wire_op ops[] = {
 		[KOFI_SEND] = WIRE_MSG, [KOFI_TSEND] = WIRE_TAGGED,
 		[KOFI_WRITE] = WIRE_WRITE, [KOFI_READ] = WIRE_READ_REQ,
 	};
 	u16 flags = wire_flags(op);
-	u64 *word = put_hdr(conn, ops[op->type], flags);
+	u64 *word;
 	u32 i;
+
+	if (is_packet(op)) {
+		packet_hdr(conn, container_of(op, struct tcp_op, op));
+		return;
+	}
+	word = put_hdr(conn, ops[op->type], flags);
 
 	if (flags & WIRE_F_DATA)
 		*word++ = wire64(conn, op->data);
@@ -142,7 +162,13 @@ static void answer_hdr(struct tcp_conn *conn, const struct tcp_answer *answer)
 	struct wire_hdr *hdr = (struct wire_hdr *)conn->tx.hdr;
 	u64 *word;
 
-	if (answer->ack) {
+	if (answer->kind == ANSWER_PACKET) {
+		word = put_hdr(conn, WIRE_PACKET, 0);
+		memcpy(word, answer->hdr, answer->hdr_len);
+		end_hdr(conn, (u8 *)word + answer->hdr_len, answer->len);
+		return;
+	}
+	if (answer->kind == ANSWER_ACK) {
 		word = put_hdr(conn, WIRE_MSG, 0);
 		hdr->op_data = WIRE_ACK;
 	} else {
@@ -254,14 +280,33 @@ static int send_hdr(struct tcp_conn *conn)
 static int send_answer(struct tcp_conn *conn, struct tcp_answer *answer)
 {
 	struct tcp_tx *tx = &conn->tx;
+	struct kvec iov = { answer->buf, answer->len };
+	struct kofi_segs packet = { .cnt = 1, .len = answer->len, .kvec = &iov };
 	size_t off = tx->off;
 	int i;
 
+	if (answer->kind == ANSWER_PACKET)
+		return send_segs(conn, &packet, off, answer->len - off, NULL, has_next(conn));
 	for (i = 0; off >= answer->part[i].len; i++)
 		off -= answer->part[i].len;
 	return send_segs(conn, &answer->part[i].mr->segs, answer->part[i].off + off,
 			 answer->part[i].len - off, tx->zero_copy ? &answer->ubuf : NULL,
 			 i + 1 < answer->ranges || has_next(conn));
+}
+
+/* Operands, and comparands of an atomic behind them. */
+static int send_op(struct tcp_conn *conn, struct tcp_op *top)
+{
+	const struct kofi_segs *segs = &top->op.segs;
+	struct tcp_tx *tx = &conn->tx;
+
+	if (!is_packet(&top->op) || !top->op.compare.len)
+		return send_segs(conn, segs, tx->off, tx->len - tx->off,
+				 tx->zero_copy ? &top->ubuf : NULL, has_next(conn));
+	if (tx->off < segs->len)
+		return send_segs(conn, segs, tx->off, segs->len - tx->off, NULL, true);
+	return send_segs(conn, &top->op.compare, tx->off - segs->len, tx->len - tx->off, NULL,
+			 has_next(conn));
 }
 
 static int send_some(struct tcp_conn *conn)
@@ -274,8 +319,7 @@ static int send_some(struct tcp_conn *conn)
 	if (tx->answer)
 		ret = send_answer(conn, tx->answer);
 	else
-		ret = send_segs(conn, &tx->op->op.segs, tx->off, tx->len - tx->off,
-				tx->zero_copy ? &tx->op->ubuf : NULL, has_next(conn));
+		ret = send_op(conn, tx->op);
 	if (ret > 0)
 		tx->off += ret;
 	return ret;
@@ -290,7 +334,7 @@ static void begin_answer(struct tcp_conn *conn)
 	list_del_init(&answer->node);
 	conn->answer_cnt--;
 	tx->answer = answer;
-	tx->zero_copy = answer->len >= zero_copy_min;
+	tx->zero_copy = answer->kind == ANSWER_READ && answer->len >= zero_copy_min;
 	for (i = 0; i < answer->ranges && tx->zero_copy; i++)
 		tx->zero_copy = segs_ok(&answer->part[i].mr->segs);
 	if (tx->zero_copy) {
@@ -313,17 +357,21 @@ static bool begin_op(struct tcp_conn *conn)
 	spin_unlock_bh(&conn->lock);
 	if (!op)
 		return false;
+	if (is_packet(op) && !conn->packets) {
+		tcp_op_part(container_of(op, struct tcp_op, op), FI_EOPNOTSUPP);
+		return true;
+	}
 	tx->op = container_of(op, struct tcp_op, op);
-	tx->zero_copy = op->type != KOFI_READ && segs_ok(&op->segs);
+	tx->zero_copy = op->type != KOFI_READ && !is_packet(op) && segs_ok(&op->segs);
 	if (tx->zero_copy) {
 		kofi_ubuf_init(&tx->op->ubuf, &op_ubuf);
 		atomic_inc(&tx->op->parts);
 	}
 	op_hdr(conn, op);
-	if (op->type == KOFI_READ || wire_flags(op) & WIRE_F_ACK) {
+	if (op->type == KOFI_READ || is_packet(op) || wire_flags(op) & WIRE_F_ACK) {
 		atomic_inc(&tx->op->parts);
 		list_add_tail(&op->node, op->type == KOFI_READ ? &conn->read_wait :
-							       &conn->ack_wait);
+				is_packet(op) ? &conn->amo_wait : &conn->ack_wait);
 	}
 	return true;
 }
@@ -401,6 +449,7 @@ void tcp_tx_fail(struct tcp_conn *conn, int err)
 	conn->answer_cnt = 0;
 	fail_list(&conn->ack_wait, err);
 	fail_list(&conn->read_wait, err);
+	fail_list(&conn->amo_wait, err);
 	spin_lock_bh(&conn->lock);
 	list_splice_init(&conn->txq, &txq);
 	spin_unlock_bh(&conn->lock);

@@ -21,12 +21,19 @@
 #define WIRE_CM_REQUEST		0
 #define WIRE_CM_RESPONSE	1
 #define WIRE_CM_REFUSAL		6
+#define WIRE_MAGIC		"\xfa" "brp"	/* speaks this format alone */
+#define WIRE_MAGIC_NATIVE	"\xfa" "bri"
 
 struct wire_cm {
 	u8	version;
 	u8	type;		/* WIRE_CM_ */
 	__be16	len;		/* of the private data that follows */
-	u8	zero[20];
+	u8	magic[4];	/* bytes that other implementations ignore: WIRE_MAGIC, or that */
+	u8	link[2];	/* ... of the library's native format, with its versions; 0 */
+	u8	engine_oldest;	/* of the engine's packets */
+	u8	engine;
+	u8	packets;	/* 1: WIRE_PACKET is understood */
+	u8	zero[11];
 	u64	mark;		/* 1 in the sender's byte order; 0 in a refusal */
 };
 static_assert(sizeof(struct wire_cm) == 32);
@@ -47,7 +54,8 @@ enum wire_op {
 	WIRE_TAGGED,
 	WIRE_READ_REQ,
 	WIRE_READ_RSP,
-	WIRE_WRITE
+	WIRE_WRITE,
+	WIRE_PACKET = 8		/* not published: holds a packet of the library's engine (packet.h) */
 };
 
 #define WIRE_ACK		2	/* op_data */
@@ -55,7 +63,7 @@ enum wire_op {
 #define WIRE_F_ACK		0x0004	/* acknowledge when the payload has been taken */
 #define WIRE_F_COMMIT		0x0008	/* the same, when it is durable */
 #define WIRE_RANGES_MAX		4
-#define WIRE_HDR_MAX		120
+#define WIRE_HDR_MAX		248
 
 struct wire_hdr {
 	u8	version;
@@ -68,6 +76,12 @@ struct wire_hdr {
 	u64	len;		/* of header and payload */
 };
 static_assert(sizeof(struct wire_hdr) == 16);
+
+/*
+ * A frame WIRE_PACKET, between this library and the kernel modules: behind the 16 bytes, of which
+ * flags, op_data and ranges are 0, the header of the packet in little endian; then its payload.
+ * hdr_len counts both headers. It holds ATOMIC, or its answer: DATA, ACK, NACK.
+ */
 
 /* A range of remote memory. */
 struct wire_range {
