@@ -17,7 +17,7 @@ EXTRA_DIST += kernel/Kbuild kernel/Makefile kernel/README.md kernel/check kernel
 	kernel/tcp/prov.c kernel/tcp/rdm.c kernel/tcp/rx.c kernel/tcp/tcp.h kernel/tcp/tx.c \
 	kernel/tcp/wire.h kernel/test/atomic_test.c kernel/test/calls kernel/test/connect_test.c kernel/test/cost_test.c \
 	kernel/test/debug.config kernel/test/get_kernel kernel/test/guest_test kernel/test/hostile.c \
-	kernel/test/main.c kernel/test/object_test.c kernel/test/pair.c kernel/test/peer.c \
+	kernel/test/main.c kernel/test/model.h kernel/test/object_test.c kernel/test/pair.c kernel/test/peer.c \
 	kernel/test/rdm_test.c kernel/test/registry_test.c kernel/test/test.h \
 	kernel/test/transfer_test.c kernel/verbs/cm.c kernel/verbs/ep.c kernel/verbs/mr.c \
 	kernel/verbs/prov.c kernel/verbs/vrb.h util/kofi_info

@@ -9,7 +9,8 @@
  *   echo "client PROVIDER ADDRESS PORT [MODE [SOURCE]]" > /sys/kernel/debug/kofi_pingpong/run
  *
  * The write returns when the conversation is over; its error is the write's.  MODE: pingpong;
- * reject (the server refuses, the client expects that); flood and flood_rma (the client sends,
+ * atomic (atomic operations instead of messages, reads and writes); reject (the server refuses, the
+ * client expects that); flood and flood_rma (the client sends,
  * or writes and reads, until the connection ends, and each operation must end once); region (the
  * server of flood_rma); victim (the server accepts one connection after the other and waits for
  * its end, until a request says "quit").
@@ -29,8 +30,11 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
+#include <kofi/fi_atomic.h>
 #include <kofi/fi_cm.h>
 #include <kofi/fi_rma.h>
+
+#include "../test/model.h"
 
 #define LEN_MAX		(8UL << 20)
 #define REGION		(1UL << 20)
@@ -176,6 +180,8 @@ static int discover(const struct args *args, struct fi_info **info_p)
 	if (!hints)
 		return ret;
 	hints->caps = FI_MSG | FI_RMA;
+	if (!strcmp(args->mode, "atomic") || !strcmp(args->mode, "victim"))
+		hints->caps |= FI_ATOMIC;
 	hints->mode = FI_RX_CQ_DATA;
 	hints->ep_attr->type = FI_EP_MSG;
 	hints->domain_attr->mr_mode = FI_MR_ENDPOINT | FI_MR_VIRT_ADDR | FI_MR_PROV_KEY;
@@ -460,6 +466,81 @@ static int remote(struct side *s, bool server)
 	return ret;
 }
 
+/* ---- atomics ---- */
+
+#define ELEMENTS	5
+
+/* One call on the first elements of the peer's region: operands, comparands and old values lie in the
+ * three parts of @buf. */
+static int atomic_one(struct side *s, u8 *buf, enum form form, enum fi_datatype type, enum fi_op op)
+{
+	u8 *a = buf, *c = buf + 64, *old = buf + 128;
+	ssize_t ret;
+
+	if (form == BASE)
+		ret = fi_atomic(s->ep, a, ELEMENTS, NULL, 0, s->addr, s->key, type, op, NULL);
+	else if (form == FETCH)
+		ret = fi_fetch_atomic(s->ep, a, ELEMENTS, NULL, old, NULL, 0, s->addr, s->key, type,
+				      op, NULL);
+	else
+		ret = fi_compare_atomic(s->ep, a, ELEMENTS, NULL, c, NULL, old, NULL, 0, s->addr,
+					s->key, type, op, NULL);
+	return ret ? ret : min_t(ssize_t, completed(s, FI_ATOMIC), 0);
+}
+
+/* Sets the elements, changes them and reads them again. */
+static int atomic_check(struct side *s, u8 *buf, enum form form, enum fi_datatype type, enum fi_op op)
+{
+	size_t i, size = model_size(type);
+	u64 was, now;
+	u8 set[64];
+	int ret;
+
+	get_random_bytes(set, sizeof(set));
+	get_random_bytes(buf, 128);
+	memcpy(buf + 64, set, 2 * size);	/* some are equal */
+	ret = fi_inject_atomic(s->ep, set, ELEMENTS, 0, s->addr, s->key, type, FI_ATOMIC_WRITE);
+	if (!ret)
+		ret = atomic_one(s, buf, form, type, op);
+	if (!ret && form != BASE && memcmp(buf + 128, set, ELEMENTS * size))
+		ret = -FI_EIO;
+	if (!ret)
+		ret = atomic_one(s, buf, FETCH, type, FI_ATOMIC_READ);
+	for (i = 0; i < ELEMENTS * size && !ret; i += size) {
+		was = model_get(type, set + i);
+		now = model(type, op, was, model_get(type, buf + i), model_get(type, buf + 64 + i));
+		if (model_get(type, buf + 128 + i) != now)
+			ret = -FI_EIO;
+	}
+	if (ret)
+		pr_info("atomic: form %d, type %d, operation %d: %d\n", form, type, op, ret);
+	return ret;
+}
+
+static int atomics(struct side *s)
+{
+	u8 *buf = page_address(s->out.half[0]);
+	int form, type, op, ret = 0;
+
+	for (form = 0; form < FORMS && !ret; form++)
+		for (type = 0; type < MODEL_TYPES && !ret; type++)
+			for (op = 0; op < MODEL_OPS && !ret; op++)
+				if (model_has(form, type, op))
+					ret = atomic_check(s, buf, form, type, op);
+	return ret ? ret : send(s, 0);
+}
+
+/* One side, then the other. */
+static int atomic_turns(struct side *s, bool server)
+{
+	int ret;
+
+	ret = server ? receive(s, 0) : atomics(s);
+	if (!ret)
+		ret = server ? atomics(s) : receive(s, 0);
+	return ret;
+}
+
 /* ---- until the connection ends ---- */
 
 #define FLOOD_LEN	65536
@@ -632,10 +713,13 @@ static int talk(struct side *s, const struct args *args)
 		return flood(s, true);
 	if (!ret && !strcmp(args->mode, "region"))
 		return be_flooded(s);
-	if (!ret)
+	if (!ret && !strcmp(args->mode, "atomic")) {
+		ret = atomic_turns(s, args->server);
+	} else if (!ret) {
 		ret = messages(s, args->server);
-	if (!ret)
-		ret = remote(s, args->server);
+		if (!ret)
+			ret = remote(s, args->server);
+	}
 	if (!ret && args->server)
 		ret = event_is(s->eq, FI_SHUTDOWN, &(struct event){});
 	else if (!ret)

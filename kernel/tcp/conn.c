@@ -205,7 +205,7 @@ int tcp_cm_write(struct tcp_conn *conn, u8 type, const void *data, size_t len)
 	struct kvec iov[2] = { { &cm, sizeof(cm) }, { (void *)data, len } };
 	int ret;
 
-	if (type != WIRE_CM_REFUSAL) {
+	if (type == WIRE_CM_REQUEST || (type == WIRE_CM_RESPONSE && conn->packets)) {
 		memcpy(cm.magic, WIRE_MAGIC, sizeof(cm.magic));
 		cm.engine_oldest = ENG_OLDEST;
 		cm.engine = ENG_VERSION;

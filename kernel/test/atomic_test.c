@@ -8,90 +8,13 @@
 #include <linux/slab.h>
 
 #include "test.h"
+#include "model.h"
 
 #define CAPS	(FI_MSG | FI_ATOMIC)
-#define OPS	(FI_DIFF + 1)
-#define TYPES	(FI_UINT128 + 1)
 #define CNT	5		/* elements of a call */
 #define ALL	(FI_REMOTE_READ | FI_REMOTE_WRITE)
 
-enum form { BASE, FETCH, COMPARE, FORMS };
-
 static enum fi_ep_type type;
-
-/* ---- a model: one element as 64 bits ---- */
-
-static size_t size_of(enum fi_datatype t)
-{
-	return t <= FI_UINT8 ? 1 : t <= FI_UINT16 ? 2 : t <= FI_UINT32 ? 4 : t <= FI_UINT64 ? 8 : 0;
-}
-
-static bool is_signed(enum fi_datatype t)
-{
-	return t == FI_INT8 || t == FI_INT16 || t == FI_INT32 || t == FI_INT64;
-}
-
-/* As many low bits as the type has, with its sign. */
-static u64 cut(enum fi_datatype t, u64 v)
-{
-	int shift = 64 - 8 * (int)size_of(t);
-
-	return is_signed(t) ? (u64)((s64)(v << shift) >> shift) : v << shift >> shift;
-}
-
-static bool below(enum fi_datatype t, u64 x, u64 y)
-{
-	return is_signed(t) ? (s64)x < (s64)y : x < y;
-}
-
-static bool model_has(enum form form, enum fi_datatype t, unsigned int op)
-{
-	bool compare = op == FI_CSWAP || op == FI_CSWAP_NE || op == FI_CSWAP_LE || op == FI_CSWAP_LT ||
-		       op == FI_CSWAP_GE || op == FI_CSWAP_GT || op == FI_MSWAP;
-
-	if (!size_of(t) || op > FI_DIFF || compare != (form == COMPARE))
-		return false;
-	return op != FI_ATOMIC_READ || form == FETCH;
-}
-
-static u64 model(enum fi_datatype t, enum fi_op op, u64 o, u64 a, u64 c)
-{
-	switch (op) {
-	case FI_MIN: return below(t, a, o) ? a : o;
-	case FI_MAX: return below(t, o, a) ? a : o;
-	case FI_SUM: return cut(t, o + a);
-	case FI_PROD: return cut(t, o * a);
-	case FI_LOR: return o || a;
-	case FI_LAND: return o && a;
-	case FI_BOR: return o | a;
-	case FI_BAND: return o & a;
-	case FI_LXOR: return !o != !a;
-	case FI_BXOR: return o ^ a;
-	case FI_ATOMIC_READ: return o;
-	case FI_ATOMIC_WRITE: return a;
-	case FI_CSWAP: return c == o ? a : o;
-	case FI_CSWAP_NE: return c != o ? a : o;
-	case FI_CSWAP_LE: return below(t, o, c) ? o : a;
-	case FI_CSWAP_LT: return below(t, c, o) ? a : o;
-	case FI_CSWAP_GE: return below(t, c, o) ? o : a;
-	case FI_CSWAP_GT: return below(t, o, c) ? a : o;
-	case FI_MSWAP: return cut(t, (a & c) | (o & ~c));
-	case FI_DIFF: return cut(t, o - a);
-	default: return 0xbad;
-	}
-}
-
-static u64 get(enum fi_datatype t, const void *p)
-{
-	union { u16 h; u32 w; u64 d; } u;
-
-	switch (size_of(t)) {
-	case 1: return cut(t, *(const u8 *)p);
-	case 2: memcpy(&u.h, p, 2); return cut(t, u.h);
-	case 4: memcpy(&u.w, p, 4); return cut(t, u.w);
-	default: memcpy(&u.d, p, 8); return u.d;
-	}
-}
 
 /* ---- calls ---- */
 
@@ -185,16 +108,16 @@ static int settle(struct work *w)
 static int right(struct work *w, enum form form, size_t cnt, size_t off, enum fi_datatype t,
 		 enum fi_op op)
 {
-	size_t i, at, size = size_of(t);
+	size_t i, at, size = model_size(t);
 	u64 was;
 
 	for (i = 0; i < cnt; i++) {
 		at = i * size;
-		was = get(t, w->was + off + at);
-		if (get(t, w->far + off + at) !=
-		    cut(t, model(t, op, was, get(t, w->a + at), get(t, w->c + at))))
+		was = model_get(t, w->was + off + at);
+		if (model_get(t, w->far + off + at) !=
+		    model(t, op, was, model_get(t, w->a + at), model_get(t, w->c + at)))
 			return -1;
-		if (form != BASE && get(t, w->old + at) != was)
+		if (form != BASE && model_get(t, w->old + at) != was)
 			return -2;
 	}
 	if (memcmp(w->far, w->was, off) || w->far[off + cnt * size] != w->was[off + cnt * size])
@@ -213,8 +136,8 @@ static void all(struct test *t)
 
 	IS(t, work_open(t, &w, ALL), 0);
 	for (form = 0; form < FORMS; form++) {
-		for (dt = 0; dt < TYPES; dt++) {
-			for (op = 0; op <= OPS; op++) {
+		for (dt = 0; dt < MODEL_TYPES; dt++) {
+			for (op = 0; op <= MODEL_OPS; op++) {
 				if (!model_has(form, dt, op)) {
 					IS(t, valid(&w, form, dt, op, &n), -FI_EOPNOTSUPP);
 					IS(t, call(&w, form, 1, 0, dt, op), -FI_EOPNOTSUPP);
@@ -225,7 +148,7 @@ static void all(struct test *t)
 				cnt = min_t(size_t, CNT, n);
 				for (round = 0; round < 6; round++) {
 					values(&w, round);
-					off = n == 1 ? 8 : round == 5 ? 3 : size_of(dt);
+					off = n == 1 ? 8 : round == 5 ? 3 : model_size(dt);
 					IS(t, call(&w, form, cnt, off, dt, op), 0);
 					IS(t, wait_comp(w.p.a.tx, &e), 0);
 					NEED(t, e.op_context == &w && e.flags == flags_of(form), e.flags);

@@ -26,6 +26,7 @@
 #include "captured.h"
 
 static struct sockaddr_in addr;
+static int with_packets = 1;	/* requests say that their sender takes packets */
 
 static int dial(void)
 {
@@ -51,6 +52,8 @@ static void cm(uint8_t *msg, int type, int len, const void *data, int data_len)
 	msg[2] = (uint8_t) (len >> 8);
 	msg[3] = (uint8_t) len;
 	memcpy(msg + 24, &mark, 8);
+	if (with_packets)
+		memcpy(msg + 4, "\xfa" "brp\0\0\4\4\1", 9);
 	memcpy(msg + 32, data, (size_t) data_len);
 }
 
@@ -232,6 +235,103 @@ static void frames(void)
 	breach("write whose sum wraps", f, 112);
 }
 
+/* ---- atomics: packets of the engine ---- */
+
+#define AMO_HDR	(16 + 16 + 8 + 24)
+#define AMO_LEN	(AMO_HDR + 8)
+
+/* A fetching sum of one number of 64 bits, or what @kind and @op make of it. */
+static void amo(uint8_t *f, int kind, int op, uint32_t id)
+{
+	const uint64_t rma[3] = { 64, 1, 1 }, len = kind == 2 ? 16 : 8, total = AMO_HDR + len;
+
+	memset(f, 0, AMO_LEN + 8);
+	put(f, 8, 0, 0, 0, AMO_HDR, total);
+	f[16] = 11;
+	f[17] = kind ? 0 : 8;
+	memcpy(f + 20, &id, 4);
+	memcpy(f + 24, &len, 8);
+	f[32] = (uint8_t) kind;
+	f[33] = (uint8_t) op;
+	f[34] = 7;
+	memcpy(f + 40, rma, sizeof(rma));
+}
+
+/* Bytes whose change makes the frame another one, or none. */
+static int must_end(int at)
+{
+	return (at >= 1 && at <= 6) || (at >= 8 && at < 16) || at == 16 || at == 18 || at == 19 ||
+	       (at >= 24 && at < 32);
+}
+
+/* What comes back by a connection that has got @f and no more: nothing, or the answer to its number. */
+static void amo_changed(const uint8_t *f, size_t len, int at, unsigned change)
+{
+	uint8_t got[64];
+	int fd = shake("x");
+
+	if (fd < 0) {
+		fprintf(stderr, "hostile: not accepted any more\n");
+		exit(1);
+	}
+	send(fd, f, len, MSG_NOSIGNAL);
+	shutdown(fd, SHUT_WR);
+	if (!recv_all(fd, got, 32) &&
+	    (must_end(at) || got[1] != 8 || memcmp(got + 20, f + 20, 4))) {
+		fprintf(stderr, "hostile: atomic with byte %d changed by %x: answered\n", at, change);
+		bad++;
+	}
+	if (drain(fd)) {
+		fprintf(stderr, "hostile: atomic with byte %d changed by %x: goes on\n", at, change);
+		bad++;
+	}
+	close(fd);
+}
+
+static void atomics(void)
+{
+	static const struct { int at, value; const char *what; } cases[] = {
+		{ 16, 4, "old values of nothing" }, { 16, 5, "an acknowledgement of no atomic" },
+		{ 16, 6, "a refusal of nothing" }, { 16, 1, "a message in a packet" },
+		{ 20, 0, "an atomic without a number" }, { 32, 3, "a kind of atomic that is none" },
+	};
+	static const uint8_t bits[] = { 1, 2, 4, 8, 16, 32, 64, 128, 255 };
+	uint8_t f[AMO_LEN + 8], got[64];
+	size_t i;
+	int at, fd, kind;
+
+	with_packets = 0;
+	amo(f, 1, 2, 7);
+	breach("an atomic that was not agreed on", f, AMO_LEN);
+	with_packets = 1;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		amo(f, 1, 2, 7);
+		f[cases[i].at] = (uint8_t) cases[i].value;
+		breach(cases[i].what, f, AMO_LEN);
+	}
+	for (kind = 0; kind < 3; kind++) {
+		for (at = 0; at < AMO_HDR; at++) {
+			for (i = 0; i < sizeof(bits); i++) {
+				amo(f, kind, kind == 2 ? 12 : 2, 7);
+				f[at] ^= bits[i];
+				amo_changed(f, AMO_LEN + 8 * (kind == 2), at, bits[i]);
+			}
+		}
+	}
+	/* served: the second one sees the first */
+	fd = shake("x");
+	for (i = 0; i < 2; i++) {
+		amo(f, 1, 11, 0x01020304);
+		f[AMO_HDR] = (uint8_t) (40 + i);
+		if (send(fd, f, AMO_LEN, MSG_NOSIGNAL) < 0 || recv_all(fd, got, 48) || got[16] != 4 ||
+		    memcmp(got + 20, f + 20, 4) || (i && got[40] != 40)) {
+			fprintf(stderr, "hostile: an atomic is not served\n");
+			bad++;
+		}
+	}
+	close(fd);
+}
+
 /* What is correct, but for its abundance or its end. */
 static void excess(void)
 {
@@ -291,6 +391,11 @@ static void mutations(int rounds)
 			int hdr = 16 + 24 * ranges + (op == 1 ? 8 : 0), pay = op == 2 ? 0 : (int) (rnd() % 300);
 			int i;
 
+			if (rnd() % 5 == 0) {
+				amo(f + len, (int) (rnd() % 3), (int) (rnd() % 20), rnd());
+				len += AMO_LEN;
+				continue;
+			}
 			put(f + len, op, rnd() % 4 ? 0 : 4, rnd() % 4 ? 0 : 2, ranges, hdr,
 			    (uint64_t) (hdr + pay));
 			for (i = 0; i < ranges; i++)
@@ -385,6 +490,7 @@ int main(int argc, char **argv)
 	inet_pton(AF_INET, argv[1], &addr.sin_addr);
 	handshakes();
 	frames();
+	atomics();
 	excess();
 	mutations(argc > 3 ? atoi(argv[3]) : 300);
 	play_captured();

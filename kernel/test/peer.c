@@ -3,12 +3,14 @@
 /*
  * peer.c - the user-space side of the conversations of kofi_pingpong.ko, by any libfabric.
  *
- *   peer server|client PROVIDER ADDRESS PORT [pingpong|reject|sink|region|blk]
+ *   peer server|client PROVIDER ADDRESS PORT [pingpong|atomic|reject|sink|region|blk]
  *
+ * atomic: atomic operations on each other's region.
  * sink: a server that receives until the connection ends, or until it is killed.
  * region: one whose region is written and read meanwhile.
  * blk: the server of kofi_blk.ko, with 320 MiB of memory.
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +22,12 @@
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
+#include <rdma/fi_atomic.h>
+
+#if FI_MAJOR_VERSION < 2
+#define FI_DIFF (FI_MSWAP + 1)	/* the distribution's headers may be older than the library */
+#endif
+#include "model.h"
 
 #define LEN_MAX	((size_t) 8 << 20)
 #define REGION	((size_t) 1 << 20)
@@ -39,7 +47,7 @@ static struct fid_ep *ep;
 static struct fid_mr *mr, *mr_buf, *mr_in, *mr_hello;
 static char *region, *buf, *in;
 static struct hello *hello;
-static int is_sink;
+static int is_sink, is_atomic;
 static size_t region_len = REGION;
 
 static void need(const char *what, long ret)
@@ -148,7 +156,7 @@ static void discover(int server, char **argv)
 {
 	struct fi_info *hints = fi_allocinfo();
 
-	hints->caps = FI_MSG | FI_RMA;
+	hints->caps = FI_MSG | FI_RMA | (is_atomic ? FI_ATOMIC : 0);
 	hints->mode = FI_RX_CQ_DATA;
 	hints->ep_attr->type = FI_EP_MSG;
 	hints->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
@@ -305,6 +313,72 @@ static void be_accessed(void)
 	must("content written", verify(region, REGION, 9));
 }
 
+#define ELEMENTS 5
+
+/* One call on the first elements of the peer's region: operands, comparands and old values lie in the
+ * three parts of @buf. */
+static ssize_t atomic_one(char *at, int form, enum fi_datatype type, enum fi_op op, uint64_t key)
+{
+	uint64_t addr = hello[1].addr;
+	void *d = desc(mr_buf);
+
+	if (form == BASE)
+		need("fi_atomic", fi_atomic(ep, at, ELEMENTS, d, 0, addr, key, type, op, NULL));
+	else if (form == FETCH)
+		need("fi_fetch_atomic", fi_fetch_atomic(ep, at, ELEMENTS, d, at + 128, d, 0, addr, key,
+							type, op, NULL));
+	else
+		need("fi_compare_atomic", fi_compare_atomic(ep, at, ELEMENTS, d, at + 64, d, at + 128,
+							    d, 0, addr, key, type, op, NULL));
+	return completed(FI_ATOMIC);
+}
+
+static void atomic_check(int form, enum fi_datatype type, enum fi_op op)
+{
+	size_t i, size = model_size(type);
+	uint64_t was, now;
+	char set[64];
+
+	for (i = 0; i < sizeof(set); i++)
+		set[i] = (char) rand();
+	for (i = 0; i < 128; i++)
+		buf[i] = (char) rand();
+	memcpy(buf + 64, set, 2 * size);	/* some are equal */
+	need("fi_inject_atomic", fi_inject_atomic(ep, set, ELEMENTS, 0, hello[1].addr, hello[1].key,
+						  type, FI_ATOMIC_WRITE));
+	need("atomic", atomic_one(buf, form, type, op, hello[1].key));
+	must("old values", form == BASE || !memcmp(buf + 128, set, ELEMENTS * size));
+	need("read", atomic_one(buf, FETCH, type, FI_ATOMIC_READ, hello[1].key));
+	for (i = 0; i < ELEMENTS * size; i += size) {
+		was = model_get(type, set + i);
+		now = model(type, op, was, model_get(type, buf + i), model_get(type, buf + 64 + i));
+		if (model_get(type, buf + 128 + i) != now)
+			fprintf(stderr, "peer: form %d, type %d, operation %d\n", form, type, op);
+		must("new values", model_get(type, buf + 128 + i) == now);
+	}
+}
+
+/* What the kernel does not have, and what it does not allow, ends with an error alone. */
+static void atomics_refused(void)
+{
+	must("a float is not refused", atomic_one(buf, FETCH, FI_DOUBLE, FI_SUM, hello[1].key) < 0);
+	must("a float is not refused", atomic_one(buf, COMPARE, FI_INT128, FI_CSWAP, hello[1].key) < 0);
+	must("a key is not refused", atomic_one(buf, FETCH, FI_INT32, FI_SUM, hello[1].key ^ 64) < 0);
+}
+
+static void atomics(void)
+{
+	int form, type, op;
+
+	for (form = 0; form < FORMS; form++)
+		for (type = 0; type < MODEL_TYPES; type++)
+			for (op = 0; op < MODEL_OPS; op++)
+				if (model_has(form, type, op))
+					atomic_check(form, type, op);
+	atomics_refused();
+	send_buf(buf, 0, desc(mr_buf));
+}
+
 /* The disk of kofi_blk: a hello to one that is empty, and then memory that the other side reads
  * and writes. */
 static void disk(void)
@@ -337,6 +411,7 @@ int main(int argc, char **argv)
 	server = !strcmp(argv[1], "server");
 	reject = argc > 5 && !strcmp(argv[5], "reject");
 	is_sink = argc > 5 && !strcmp(argv[5], "sink");
+	is_atomic = argc > 5 && !strcmp(argv[5], "atomic");
 	if (argc > 5 && !strcmp(argv[5], "blk"))
 		region_len = DISK;
 	discover(server, argv);
@@ -356,8 +431,15 @@ int main(int argc, char **argv)
 		completed(FI_RECV);	/* an error: the connection has ended */
 		return 0;
 	}
-	messages(server);
-	if (server) {
+	if (!is_atomic)
+		messages(server);
+	if (is_atomic) {
+		if (server)
+			receive(0);
+		atomics();
+		if (!server)
+			receive(0);
+	} else if (server) {
 		be_accessed();
 		access_peer();
 	} else {

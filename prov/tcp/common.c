@@ -71,6 +71,8 @@ void tcp_common_write(struct tcp_conn *conn, const struct tcp_hello *hello, cons
 	struct xnet_cm_msg msg = {
 		.type = type_of(hello),
 		.marked = marked && !rdm,
+		.packets = hello->type == TCP_WIRE_HELLO ? conn->link->conf->wire == TCP_FORMAT_AUTO :
+			   hello->type == TCP_WIRE_WELCOME && tcp_stream_has_packets(conn),
 		.version = chan_version_ours(TCP_WIRE_VERSION, TCP_WIRE_OLDEST),
 		.serial = hello->serial,
 	};
@@ -112,6 +114,15 @@ static bool has_hello(const struct tcp_conn *conn, const struct xnet_cm_msg *msg
 	return msg->type == XNET_CM_REQUEST && conn->link->conf->wire != TCP_FORMAT_COMPATIBLE &&
 	       msg->data_len == XNET_RDM_SIZE + TCP_WIRE_HELLO_SIZE &&
 	       tcp_hello_parse(data + XNET_RDM_SIZE, TCP_WIRE_HELLO_SIZE, hello_p) == TCP_HELLO_OK;
+}
+
+/* takes_packets - may frames hold packets of the engine? */
+static bool takes_packets(const struct tcp_conn *conn, const struct xnet_cm_msg *msg)
+{
+	struct chan_version ours = chan_version_ours(TCP_WIRE_VERSION, TCP_WIRE_OLDEST);
+
+	return msg->packets && conn->link->conf->wire == TCP_FORMAT_AUTO &&
+	       msg->version.engine >= ours.engine_oldest && msg->version.engine_oldest <= ours.engine;
 }
 
 static struct tcp_hello hello_of(const struct tcp_conn *conn, const struct xnet_cm_msg *msg)
@@ -169,5 +180,9 @@ enum tcp_hello_verdict tcp_common_parse(struct tcp_conn *conn, struct tcp_hello 
 		return TCP_HELLO_OK;
 	}
 	announces = read_rdm(conn, &msg, hello_p);
-	return tcp_stream_new(conn, msg.swapped, announces) ? TCP_HELLO_BAD : TCP_HELLO_OK;
+	if (tcp_stream_new(conn, msg.swapped, announces))
+		return TCP_HELLO_BAD;
+	if (takes_packets(conn, &msg))
+		tcp_stream_packets(conn);
+	return TCP_HELLO_OK;
 }

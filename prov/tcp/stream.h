@@ -11,6 +11,8 @@
  *   DATA (of a read) read response         DATA
  *   WRITE            write                 WRITE
  *   ACK              acknowledgement       ACK
+ *   ATOMIC           packet                ATOMIC; between peers of this library alone, and so are
+ *   DATA, ACK, NACK  packet                ... its answers
  *
  *   RTS, DATA        announcement, data    another implementation alone sends these
  *   CTS              clear to send
@@ -41,6 +43,10 @@ struct tcp_stream;
  */
 int tcp_stream_new(struct tcp_conn *conn, bool swapped, bool announces);
 void tcp_stream_free(struct tcp_stream *stream);
+
+/* tcp_stream_packets - the peer takes frames that hold packets: atomics can be sent. */
+void tcp_stream_packets(struct tcp_conn *conn);
+bool tcp_stream_has_packets(const struct tcp_conn *conn);
 
 /* tcp_stream_begin - @conn, in either format, is about to become READY for its channel: tell the engine
  * the format, and take the packets that wait there.

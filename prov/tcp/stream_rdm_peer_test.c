@@ -261,6 +261,60 @@ static void crossing(void **state)
 	close_foreign();
 }
 
+/* Atomics with a peer that takes packets of the engine: each side's number comes back, and what was not
+ * asked for ends the connection.
+ */
+static void atomics(void **state)
+{
+	static const char *const bad[] = {
+		"0308000000002800 3000000000000000 0400000005000000 0800000000000000 0000000000000000 0700000000000000",
+		"0308000000002000 2000000000000000 0508000005000000 0000000000000000",
+		"0308000000002000 2000000000000000 0100000000000000 0000000000000000",
+		"0308000000001f00 1f00000000000000 0500080005000000 00000000000000",
+	};
+	uint64_t memory, add = 1, old = 0;
+	uint8_t id[4], got[64];
+	struct fid_mr *mr;
+	char hex[300];
+	size_t i;
+	int fd;
+
+	for (i = 0; i < CNT(bad); i++) {
+		memory = 5;
+		open_foreign(INADDR_LOOPBACK);
+		POST(fi_fetch_atomic(two.ep, &add, 1, NULL, &old, NULL, two.peer, 0x1000, 7, FI_UINT64, FI_SUM, NULL));
+		fd = accepted();
+		snprintf(hex, sizeof(hex), "03010008 fa627270 0000 0404 01000000 0000000000000000 0100000000000000"
+			 "8100 %04x 0000141f", ntohs(two.name.sin_port));
+		say(fd, hex);
+		hear(fd, "0308000000004000 4800000000000000 0b000000");
+		assert_int_equal(read_bytes(fd, id, 4), 4);
+		hear(fd, "0800000000000000 0102070000000000 0010000000000000 0100000000000000 0700000000000000"
+		     "0100000000000000");
+		snprintf(hex, sizeof(hex), "0308000000002800 3000000000000000 04000000 %02x%02x%02x%02x"
+			 "0800000000000000 0000000000000000 2a00000000000000", id[0], id[1], id[2], id[3]);
+		say(fd, hex);
+		done(&two);
+		assert_int_equal(old, 0x2a);
+		/* one of the peer */
+		CALL(fi_mr_reg(domain, &memory, sizeof(memory), FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 9, 0, &mr, NULL));
+		say(fd, "0308000000004000 4800000000000000 0b00000078563412 0800000000000000 0102070000000000"
+		    "0000000000000000 0100000000000000 0900000000000000 0300000000000000");
+		hear(fd, "0308000000002801 3000000000000000 0400000078563412 0800000000000000 0000000000000000"
+		     "0500000000000000");
+		assert_int_equal(memory, 8);
+		/* by a key of nothing */
+		say(fd, "0308000000004000 4800000000000000 0b08000078563412 0800000000000000 0002070000000000"
+		    "0000000000000000 0100000000000000 0a00000000000000 0300000000000000");
+		hear(fd, "0308000000002802 2800000000000000 0600000078563412 0000000000000000");
+		assert_int_equal(read_bytes(fd, got, 8), 8);
+		say(fd, bad[i]);
+		hear_end(fd);
+		CALL(fi_close(&mr->fid));
+		close_foreign();
+	}
+}
+
 /* A peer that the program does not know can send; it is FI_ADDR_NOTAVAIL. */
 static void stranger(void **state)
 {
@@ -412,6 +466,7 @@ int main(void)
 		cmocka_unit_test(we_connect),
 		cmocka_unit_test(long_answers),
 		cmocka_unit_test(crossing),
+		cmocka_unit_test(atomics),
 		cmocka_unit_test(stranger),
 		cmocka_unit_test(other_requests),
 		cmocka_unit_test(unlike_hosts),

@@ -37,7 +37,7 @@ local KINDS = names("RDM", "MSG")
 local RXM_KINDS = names("EAGER", "RNDV", "RNDV_DONE")
 local AMO_KINDS = { [0] = "base", "fetch", "compare" }
 local XNET_OPS = { [0] = "message", "tagged message", "read request", "read response", "write", "announcement",
-		   "clear to send", "announced data" }
+		   "clear to send", "announced data", "packet" }
 local XNET_TYPES = { [0] = "request", [1] = "response", [6] = "refusal" }
 local PKT_TYPES = { [0] = "eager", "segment", "rendezvous request", "read done", "atomic request",
 		    "atomic response", "credit", "write offer", "write done" }
@@ -477,8 +477,8 @@ local function is_connection_message(buf)
 		return false
 	end
 	local order = buf(24, 8):bytes():tohex()
-	local ours = buf(4, 4):uint() == 0xfa627269
-	return (ours or buf(4, 4):uint() == 0) and
+	local mark = buf(4, 4):uint()
+	return (mark == 0xfa627269 or mark == 0xfa627270 or mark == 0) and
 	       (order == "0100000000000000" or order == "0000000000000001" or order == "0000000000000000")
 end
 
@@ -571,10 +571,19 @@ local function xnet_frame(buf, pinfo, tree, conn)
 	if op == 2 or op == 4 then
 		top:add(f["ofi.xnet.ranges"], buf(5, 1))
 	end
-	local at, text = xnet_words(buf, top, add, number, op, flags, ranges)
-	if number(buf(8, 8)) ~= UInt64(buf:len()) or at ~= hdr_len or hdr_len > 120 or ranges > 4 and (op == 2 or op == 4) then
+	local packet = op == 8
+	local at, text = hdr_len, ""
+	if not packet then
+		at, text = xnet_words(buf, top, add, number, op, flags, ranges)
+	end
+	if number(buf(8, 8)) ~= UInt64(buf:len()) or at ~= hdr_len or hdr_len > (packet and 248 or 120) or
+		packet and hdr_len < 32 or ranges > 4 and (op == 2 or op == 4) then
 		malformed(xnet, top, "Lengths do not agree")
 		return "malformed"
+	end
+	if packet then
+		local payload = buf:len() > hdr_len and buf(hdr_len):tvb() or nil
+		return "packet: " .. eng_packet(buf(16, hdr_len - 16):tvb(), payload, top)
 	end
 	if buf:len() > hdr_len then
 		if conn.rxm == "published" and op == 0 and not has(flags, 0x80) then

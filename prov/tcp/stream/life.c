@@ -105,7 +105,7 @@ static void free_notes(struct list *notes)
 int tcp_stream_new(struct tcp_conn *conn, bool swapped, bool announces)
 {
 	struct tcp_stream *s = calloc(1, sizeof(*s));
-	struct list *lists[8];
+	struct list *lists[10];
 	size_t i;
 
 	if (!s)
@@ -123,10 +123,22 @@ int tcp_stream_new(struct tcp_conn *conn, bool swapped, bool announces)
 	lists[5] = &s->sent;
 	lists[6] = &s->refused;
 	lists[7] = &s->rts;
+	lists[8] = &s->amos;
+	lists[9] = &s->peer_amos;
 	for (i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
 		list_init(lists[i]);
 	conn->stream = s;
 	return 0;
+}
+
+void tcp_stream_packets(struct tcp_conn *conn)
+{
+	conn->stream->packets = true;
+}
+
+bool tcp_stream_has_packets(const struct tcp_conn *conn)
+{
+	return conn->stream && conn->stream->packets;
 }
 
 void tcp_stream_free(struct tcp_stream *s)
@@ -139,6 +151,8 @@ void tcp_stream_free(struct tcp_stream *s)
 	free_notes(&s->reads);
 	free_notes(&s->owed);
 	free_notes(&s->served);
+	free_notes(&s->amos);
+	free_notes(&s->peer_amos);
 	while ((item = list_pop(&s->rts)))
 		free(container_of(item, struct rts, node));
 	free(s);

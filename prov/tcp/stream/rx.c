@@ -292,6 +292,65 @@ static bool on_rts_data(struct tcp_conn *conn, const struct xnet_frame *frame, s
 	return true;
 }
 
+/* ---- atomics --------------------------------------------------------------------------- */
+
+/* on_atomic - a request of the peer.  Its number is the peer's: the engine gets one of ours. */
+static bool on_atomic(struct tcp_conn *conn, struct wire_msg *msg, struct body *body, uint64_t len)
+{
+	struct tcp_stream *s = conn->stream;
+	bool answered = tcp_stream_answers(msg);
+	struct note *note = answered ? owe(s, &s->peer_amos, 0) : NULL;
+
+	if (answered && !note)
+		return false;
+	if (note)
+		note->peer_id = msg->id;
+	msg->id = note ? note->id : tcp_stream_new_id(s);
+	if (offer(conn, msg, body, len))
+		return true;
+	if (note)
+		disown(conn, &s->peer_amos);
+	return false;
+}
+
+/* on_result - the answer to an atomic of ours.  A refusal may answer one that wants no answer. */
+static bool on_result(struct tcp_conn *conn, const struct wire_msg *msg, struct body *body, uint64_t len)
+{
+	struct note *note = tcp_stream_find(&conn->stream->amos, msg->id);
+
+	if (!note && msg->op != WIRE_NACK)
+		return bad(conn, "an answer to no atomic operation");
+	if (!offer(conn, msg, body, len))
+		return false;
+	if (note)
+		tcp_stream_note_free(note);
+	return true;
+}
+
+static bool on_packet(struct tcp_conn *conn, const struct xnet_frame *frame, struct body *body)
+{
+	struct wire_msg msg;
+	const char *why;
+
+	if (!conn->stream->packets)
+		return bad(conn, "a packet, which was not agreed on");
+	why = wire_parse(body->at - frame->packet, frame->packet, frame->len, &msg);
+	if (why)
+		return bad(conn, why);
+	if (msg.ctx)
+		return bad(conn, "a packet for a receive context");
+	switch (msg.op) {
+	case WIRE_ATOMIC:
+		return on_atomic(conn, &msg, body, frame->len);
+	case WIRE_DATA:
+	case WIRE_ACK:
+	case WIRE_NACK:
+		return on_result(conn, &msg, body, frame->len);
+	default:
+		return bad(conn, "a packet that is not of an atomic operation");
+	}
+}
+
 /* ---- frames ---------------------------------------------------------------------------- */
 
 static bool on_frame(struct tcp_conn *conn, const struct xnet_frame *frame, struct body *body)
@@ -312,6 +371,8 @@ static bool on_frame(struct tcp_conn *conn, const struct xnet_frame *frame, stru
 		return on_rts(conn, frame, body);
 	case XNET_FRAME_RTS_DATA:
 		return on_rts_data(conn, frame, body);
+	case XNET_FRAME_PACKET:
+		return on_packet(conn, frame, body);
 	case XNET_FRAME_CTS:
 		return bad(conn, "a message of ours is asked for that was not announced");
 	default:

@@ -27,6 +27,7 @@ struct note {
 	uint8_t ranges;
 	uint64_t len;		/* read: bytes asked for */
 	uint64_t off;		/* our read: where they belong; the peer's: how many are in @buf */
+	uint32_t peer_id;	/* atomic of the peer: its number there */
 	uint8_t *buf;		/* the peer's read: data of several packets; NULL: none yet */
 };
 
@@ -55,6 +56,7 @@ struct tcp_stream {
 	bool joined;		/* the timer has its place in the heap */
 	bool swapped;
 	bool announces;
+	bool packets;		/* frames may hold packets of the engine */
 	bool parsing;
 	bool draining;		/* @waiting is being sent */
 	bool logged;		/* the log says what the peer cannot do */
@@ -63,6 +65,7 @@ struct tcp_stream {
 	/* what is sent */
 	struct list acks, reads;	/* struct note: that we wait for */
 	struct list owed, served;	/* struct note: that the peer waits for */
+	struct list amos, peer_amos;	/* struct note: atomics of ours and of the peer, by number */
 	struct list waiting;	/* struct eng_pkt: until the connection is READY, in the engine's format */
 	struct list sent;	/* struct eng_pkt: the next poll calls done() */
 	struct list refused;	/* struct eng_pkt: the format does not have them; the same */
@@ -89,6 +92,12 @@ void tcp_stream_note_free(struct note *note);
 struct note *tcp_stream_find(const struct list *notes, uint32_t id);
 struct rts *tcp_stream_rts(const struct tcp_stream *s, uint32_t id);
 uint32_t tcp_stream_new_id(struct tcp_stream *s);
+
+/* tcp_stream_answers - does the atomic operation @msg want an answer? */
+static inline bool tcp_stream_answers(const struct wire_msg *msg)
+{
+	return msg->amo.kind != WIRE_AMO_BASE || (msg->flags & WIRE_F_DELIVERED);
+}
 
 /* tcp_stream_kick - there is something for tcp_stream's work in the next poll. */
 void tcp_stream_kick(struct tcp_conn *conn);

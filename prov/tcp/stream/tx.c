@@ -14,6 +14,8 @@
 
 #include "base/iov.h"
 
+_Static_assert(XNET_FRAME_MAX <= TCP_FRAME_SIZE + ENG_HDR_MAX, "a frame's header fits where the engine's was");
+
 /* A frame of our own: an answer, or the first part of an operation with too many ranges. */
 struct own {
 	struct eng_pkt pkt;
@@ -27,6 +29,8 @@ static void put(struct tcp_stream *s, struct eng_pkt *pkt, struct xnet_frame *fr
 
 	frame->count = s->count++;
 	frame->len = len;
+	if (frame->op == XNET_FRAME_PACKET)
+		memmove(out + XNET_FRAME_MIN, pkt->hdr, frame->packet);
 	pkt->hdr_len = (uint16_t) (xnet_frame_put(frame, s->swapped, out) - TCP_FRAME_SIZE);
 }
 
@@ -173,6 +177,38 @@ static int put_write(struct tcp_conn *conn, const struct wire_msg *msg, struct e
 	}
 	xnet_translate_ranges(msg, from, msg->rma_cnt - from, frame);
 	return SEND;
+}
+
+/* ---- atomics -------------------------------------------------------------------------- */
+
+static int put_packet(const struct eng_pkt *pkt, struct xnet_frame *frame)
+{
+	frame->op = XNET_FRAME_PACKET;
+	frame->packet = (uint8_t) pkt->hdr_len;
+	return SEND;
+}
+
+static int put_atomic(struct tcp_conn *conn, const struct wire_msg *msg, const struct eng_pkt *pkt,
+		      struct xnet_frame *frame)
+{
+	if (tcp_stream_answers(msg) && !tcp_stream_note(&conn->stream->amos, msg->id, 0))
+		return -FI_EAGAIN;
+	return put_packet(pkt, frame);
+}
+
+/* amo_of - the atomic of the peer that @msg answers, or NULL. */
+static struct note *amo_of(const struct tcp_stream *s, const struct wire_msg *msg)
+{
+	bool answer = msg->op == WIRE_DATA || msg->op == WIRE_ACK || msg->op == WIRE_NACK;
+
+	return answer ? tcp_stream_find(&s->peer_amos, msg->id) : NULL;
+}
+
+static int put_result(struct note *note, struct eng_pkt *pkt, struct xnet_frame *frame)
+{
+	wire_put_id(pkt->hdr, note->peer_id);
+	tcp_stream_note_free(note);
+	return put_packet(pkt, frame);
 }
 
 /* ---- answers to the peer ------------------------------------------------------------ */
@@ -328,8 +364,13 @@ static int asked_for(struct tcp_conn *conn, const struct wire_msg *msg)
 static int translate(struct tcp_conn *conn, struct wire_msg *msg, struct eng_pkt *pkt,
 		     struct xnet_frame *frame)
 {
+	struct note *amo = amo_of(conn->stream, msg);
 	const char *why;
 
+	if (amo)
+		return put_result(amo, pkt, frame);
+	if (msg->op == WIRE_ATOMIC && conn->stream->packets && !msg->ctx)
+		return put_atomic(conn, msg, pkt, frame);
 	if (msg->op == WIRE_ACK)
 		return finished(conn, msg, frame);
 	if (msg->op == WIRE_DATA)
@@ -362,7 +403,8 @@ static int control(struct tcp_conn *conn, const struct wire_msg *msg)
 	case WIRE_CTS:
 		return asked_for(conn, msg);
 	case WIRE_NACK:
-		return tcp_stream_broken(conn, "an access to memory is refused");
+		return amo_of(conn->stream, msg) ? 0 :
+		       tcp_stream_broken(conn, "an access to memory is refused");
 	case WIRE_XOFF:
 	case WIRE_XON:
 		return 1;	/* the format has no announcements */

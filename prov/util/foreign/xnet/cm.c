@@ -8,6 +8,7 @@
 
 /* Bytes that other implementations ignore in a request, by which two of ours recognize each other. */
 #define MAGIC "\xfa" "bri"
+#define MAGIC_PACKETS "\xfa" "brp"	/* the same, of the compatible format alone */
 
 /* As on the wire. */
 struct head {
@@ -18,7 +19,8 @@ struct head {
 		uint8_t magic[4];
 		uint8_t link_oldest, link;
 		uint8_t engine_oldest, engine;
-		uint32_t zero;
+		uint8_t packets;
+		uint8_t zero[3];
 		uint64_t serial;
 	} __attribute__((packed)) mark;
 	uint64_t order;
@@ -36,12 +38,15 @@ void xnet_cm_put(const struct xnet_cm_msg *msg, uint8_t out[XNET_CM_SIZE])
 		.order = msg->type != XNET_CM_REFUSAL,
 	};
 
-	if (msg->marked) {
-		memcpy(head.mark.magic, MAGIC, sizeof(head.mark.magic));
-		head.mark.link = (uint8_t) msg->version.link;
-		head.mark.link_oldest = (uint8_t) msg->version.link_oldest;
+	if (msg->marked || msg->packets) {
+		memcpy(head.mark.magic, msg->marked ? MAGIC : MAGIC_PACKETS, sizeof(head.mark.magic));
 		head.mark.engine = (uint8_t) msg->version.engine;
 		head.mark.engine_oldest = (uint8_t) msg->version.engine_oldest;
+		head.mark.packets = msg->packets;
+	}
+	if (msg->marked) {
+		head.mark.link = (uint8_t) msg->version.link;
+		head.mark.link_oldest = (uint8_t) msg->version.link_oldest;
 		head.mark.serial = htobe64(msg->serial);
 	}
 	memcpy(out, &head, sizeof(head));
@@ -61,6 +66,11 @@ size_t xnet_cm_need(const uint8_t *buf, size_t have)
 static bool known_type(uint8_t type)
 {
 	return type == XNET_CM_REQUEST || type == XNET_CM_RESPONSE || type == XNET_CM_REFUSAL;
+}
+
+static bool has_magic(const struct head *head, const char *magic)
+{
+	return !memcmp(head->mark.magic, magic, sizeof(head->mark.magic));
 }
 
 /* The first byte alone decides whether it can be this protocol: so it is checked first.  The mark
@@ -83,17 +93,20 @@ enum xnet_cm_verdict xnet_cm_get(const uint8_t *buf, size_t have, struct xnet_cm
 		.type = head.type,
 		.data_len = be16toh(head.data_len),
 		.swapped = head.type != XNET_CM_REFUSAL && head.order != 1,
-		.marked = head.type == XNET_CM_REQUEST &&
-			  !memcmp(head.mark.magic, MAGIC, sizeof(head.mark.magic)),
+		.marked = head.type == XNET_CM_REQUEST && has_magic(&head, MAGIC),
 	};
-	if (msg_p->marked) {
+	msg_p->packets = head.type != XNET_CM_REFUSAL && head.mark.packets == 1 &&
+			 (msg_p->marked || has_magic(&head, MAGIC_PACKETS));
+	if (msg_p->marked || msg_p->packets) {
 		/* the first ones said no oldest: 0 is none that we speak alone */
-		msg_p->version.link = head.mark.link;
-		msg_p->version.link_oldest = head.mark.link_oldest ? head.mark.link_oldest :
-								     head.mark.link;
 		msg_p->version.engine = head.mark.engine;
 		msg_p->version.engine_oldest = head.mark.engine_oldest ? head.mark.engine_oldest :
 									 head.mark.engine;
+	}
+	if (msg_p->marked) {
+		msg_p->version.link = head.mark.link;
+		msg_p->version.link_oldest = head.mark.link_oldest ? head.mark.link_oldest :
+								     head.mark.link;
 		msg_p->serial = be64toh(head.mark.serial);
 	}
 	return XNET_CM_OK;

@@ -11,8 +11,12 @@
  *   32  private data
  *
  * The mark, big-endian: 4 a magic number, 8 oldest and newest version of the native format, 10 of the
- * engine's packets, 12 zero, 16 serial of the attempt.  It says what a native HELLO says: a listener
- * that recognises it, and has a version in common, answers with a native WELCOME or REFUSE.
+ * engine's packets, 12 1: frames may hold packets of the engine (frame.h), 13 zero, 16 serial of the
+ * attempt.  It says what a native HELLO says: a listener that recognises it, and has a version in common,
+ * answers with a native WELCOME or REFUSE.
+ *
+ * Another magic number marks messages whose sender is of this library, or a kernel module of it
+ * (kernel/tcp), and does not speak the native format in this connection: 10 and 12 alone count.
  *
  * Pure: no sockets, no clock, no allocation.
  */
@@ -39,7 +43,8 @@ struct xnet_cm_msg {
 	enum xnet_cm_type type;
 	uint16_t data_len;
 	bool swapped;			/* the other byte order; xnet_cm_put() writes our own */
-	bool marked;			/* REQUEST: by this library, with */
+	bool marked;			/* REQUEST: by this library, with version and serial */
+	bool packets;			/* not REFUSAL: frames may hold packets, of the engine's versions in */
 	struct chan_version version;
 	uint64_t serial;
 };

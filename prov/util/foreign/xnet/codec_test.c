@@ -86,6 +86,28 @@ static void mark(void **state)
 	assert_false(got.marked);
 }
 
+/* The mark of the compatible format alone: it says nothing of the native one. */
+static void mark_of_packets(void **state)
+{
+	struct xnet_cm_msg msg = { .type = XNET_CM_RESPONSE, .packets = true,
+				  .version = { .engine = 4, .engine_oldest = 3 } }, got;
+	uint8_t wire[XNET_CM_SIZE];
+
+	xnet_cm_put(&msg, wire);
+	assert_int_equal(xnet_cm_get(wire, sizeof(wire), &got), XNET_CM_OK);
+	assert_true(got.packets && !got.marked);
+	assert_int_equal(got.version.engine, 4);
+	assert_int_equal(got.version.engine_oldest, 3);
+	wire[12] = 2;
+	assert_int_equal(xnet_cm_get(wire, sizeof(wire), &got), XNET_CM_OK);
+	assert_false(got.packets);
+	msg.type = XNET_CM_REQUEST;
+	msg.marked = true;
+	xnet_cm_put(&msg, wire);
+	assert_int_equal(xnet_cm_get(wire, sizeof(wire), &got), XNET_CM_OK);
+	assert_true(got.packets && got.marked);
+}
+
 static void bad_messages(void **state)
 {
 	static const struct {
@@ -308,6 +330,30 @@ static void bad_frames(void **state)
 	}
 }
 
+/* The header of a packet is as long as a packet of the engine may have one. */
+static void packets(void **state)
+{
+	struct xnet_frame frame = { .op = XNET_FRAME_PACKET, .len = 8 }, got;
+	uint8_t wire[256] = { 0 };
+	const char *why;
+	unsigned len;
+
+	for (len = 0; len <= XNET_FRAME_PACKET_MAX + 7; len++) {
+		frame.packet = (uint8_t) len;
+		assert_int_equal(xnet_frame_put(&frame, false, wire), XNET_FRAME_MIN + len);
+		if (len < XNET_FRAME_PACKET_MIN || len > XNET_FRAME_PACKET_MAX) {
+			assert_int_equal(xnet_frame_get(wire, sizeof(wire), false, &got, &why), 0);
+			assert_non_null(why);
+			continue;
+		}
+		assert_int_equal(xnet_frame_get(wire, XNET_FRAME_MIN + len - 1, false, &got, &why), 0);
+		assert_null(why);
+		assert_int_equal(xnet_frame_get(wire, sizeof(wire), false, &got, &why), XNET_FRAME_MIN + len);
+		assert_int_equal(got.packet, len);
+		assert_int_equal(got.len, 8);
+	}
+}
+
 /* A count of ranges that the array of a frame has no room for, or none; the length of the header agrees with it where
  * it can.
  */
@@ -343,6 +389,7 @@ int main(void)
 		cmocka_unit_test(messages),
 		cmocka_unit_test(other_order),
 		cmocka_unit_test(mark),
+		cmocka_unit_test(mark_of_packets),
 		cmocka_unit_test(bad_messages),
 		cmocka_unit_test(pieces),
 		cmocka_unit_test(rdm),
@@ -351,6 +398,7 @@ int main(void)
 		cmocka_unit_test(frames),
 		cmocka_unit_test(captured_headers),
 		cmocka_unit_test(bad_frames),
+		cmocka_unit_test(packets),
 		cmocka_unit_test(counts_of_ranges),
 	};
 

@@ -42,6 +42,7 @@ static const struct shape {
 	[XNET_FRAME_RTS] = { XNET_FRAME_F_DATA | XNET_FRAME_F_ACK, .tag = true, .number = true },
 	[XNET_FRAME_CTS] = { .number = true },
 	[XNET_FRAME_RTS_DATA] = { .number = true, .payload = true },
+	[XNET_FRAME_PACKET] = { .payload = true },
 	[XNET_FRAME_ACK] = { 0 },
 	[XNET_FRAME_SHORT] = { XNET_FRAME_F_DATA | XNET_FRAME_F_ACK, .tag = true, .payload = true },
 };
@@ -90,7 +91,7 @@ static size_t put_words(const struct xnet_frame *frame, bool swapped, uint8_t *o
 size_t xnet_frame_put(const struct xnet_frame *frame, bool swapped, uint8_t *out)
 {
 	bool ack = frame->op == XNET_FRAME_ACK, tags = frame->op == XNET_FRAME_SHORT;
-	size_t len = put_words(frame, swapped, out);
+	size_t len = put_words(frame, swapped, out) + frame->packet;
 	struct head head = {
 		.version = FRAME_VERSION,
 		.op = (uint8_t) (ack || tags ? XNET_FRAME_MSG : frame->op),
@@ -140,7 +141,7 @@ static const char *get_ranges(const uint8_t *buf, size_t at, bool swapped, struc
 
 static size_t words_len(const struct shape *shape, const struct xnet_frame *frame)
 {
-	return 8u * (frame->flags & XNET_FRAME_F_DATA) + 8u * shape->tag +
+	return frame->packet + 8u * (frame->flags & XNET_FRAME_F_DATA) + 8u * shape->tag +
 	       8u * (frame->op == XNET_FRAME_RTS) +
 	       (shape->ranges ? frame->ranges * sizeof(struct wire_rma) : 0);
 }
@@ -159,7 +160,7 @@ static const char *check_head(const struct head *head, bool swapped, struct xnet
 	uint16_t flags = swapped ? be16toh(head->flags) : head->flags;
 	const struct shape *shape;
 
-	if (head->op > XNET_FRAME_RTS_DATA)
+	if (head->op > XNET_FRAME_PACKET)
 		return "a frame of an operation that is not known";
 	if (size < head->hdr_len || size > LEN_MAX)
 		return "a frame with impossible lengths";
@@ -173,6 +174,11 @@ static const char *check_head(const struct head *head, bool swapped, struct xnet
 		return "a frame without ranges, or with too many";
 	if (shape->number && (!frame->number || frame->number > XNET_FRAME_NUMBERS))
 		return "an announcement with an impossible number";
+	if (frame->op == XNET_FRAME_PACKET &&
+	    (head->hdr_len < XNET_FRAME_MIN + XNET_FRAME_PACKET_MIN || head->hdr_len > XNET_FRAME_MAX))
+		return "a packet with an impossible header";
+	if (frame->op == XNET_FRAME_PACKET)
+		frame->packet = (uint8_t) (head->hdr_len - XNET_FRAME_MIN);
 	if (head->hdr_len != XNET_FRAME_MIN + words_len(shape, frame))
 		return "a frame whose header does not have the length of its operation";
 	if (frame->len && !shape->payload)

@@ -27,7 +27,9 @@
 #include "engine/wire.h"
 
 #define XNET_FRAME_MIN 16	/* a header */
-#define XNET_FRAME_MAX 120
+#define XNET_FRAME_MAX 248
+#define XNET_FRAME_PACKET_MIN 16	/* header of a packet of the engine */
+#define XNET_FRAME_PACKET_MAX (XNET_FRAME_MAX - XNET_FRAME_MIN)
 #define XNET_FRAME_RANGES 4
 #define XNET_FRAME_NUMBERS 254	/* of announcements: 1 .. 254 */
 
@@ -40,6 +42,7 @@ enum xnet_frame_op {
 	XNET_FRAME_RTS,		/* a tagged message is announced; version 1 of RDM endpoints, and so are */
 	XNET_FRAME_CTS,		/* ... its receiver has matched it */
 	XNET_FRAME_RTS_DATA,	/* ... its payload */
+	XNET_FRAME_PACKET,	/* not published: a packet of the engine, its header behind the 16 bytes */
 	XNET_FRAME_ACK,		/* on the wire a MSG with a mark; they answer in order, too */
 	XNET_FRAME_SHORT,	/* the same: a tagged message of rxm without a header of its own */
 };
@@ -54,6 +57,7 @@ struct xnet_frame {
 	uint16_t flags;			/* XNET_FRAME_F_* that belong to @op; READ_DATA: as requested */
 	uint8_t ranges;			/* READ, WRITE: 1 .. XNET_FRAME_RANGES; READ_DATA: as requested */
 	uint8_t number;			/* RTS, CTS, RTS_DATA: the sender's, of the announcement */
+	uint8_t packet;			/* PACKET: bytes of its header, which is not looked at */
 	uint64_t len;			/* payload; READ: none, whatever is asked for */
 	uint64_t asked;			/* READ: sum of the ranges; RTS: length of the message */
 	uint64_t data, tag;
