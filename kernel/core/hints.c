@@ -13,7 +13,7 @@
 /* Granted unasked: they cost nothing. */
 #define CAPS_FREE	(FI_LOCAL_COMM | FI_REMOTE_COMM | FI_SOURCE | FI_DIRECTED_RECV)
 #define CAPS_TX		(FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_SEND | FI_READ | FI_WRITE)
-#define CAPS_RX		(FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_RECV | FI_REMOTE_READ | \
+#define CAPS_RX		(FI_MULTI_RECV | FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_RECV | FI_REMOTE_READ | \
 			 FI_REMOTE_WRITE | FI_SOURCE | FI_DIRECTED_RECV)
 #define IOV_DEFAULT	8	/* pieces per operation that are reserved room for unasked */
 
@@ -71,20 +71,21 @@ static bool domain_fits(const struct fi_domain_attr *have, const struct fi_domai
 	       want->mr_iov_limit <= have->mr_iov_limit &&
 	       want->max_ep_tx_ctx <= have->max_ep_tx_ctx &&
 	       want->max_ep_rx_ctx <= have->max_ep_rx_ctx && !want->max_ep_stx_ctx &&
-	       !want->max_ep_srx_ctx && want->max_err_data <= have->max_err_data &&
+	       want->max_ep_srx_ctx <= have->max_ep_srx_ctx && want->max_err_data <= have->max_err_data &&
 	       !(want->caps & ~have->caps) && !(have->mode & ~want->mode) &&
 	       !want->max_group_id && !want->auth_key_size &&
 	       (want->tclass == FI_TC_UNSPEC || want->tclass == FI_TC_BEST_EFFORT);
 }
 
-static bool ep_fits(const struct fi_ep_attr *have, const struct fi_ep_attr *want)
+static bool ep_fits(const struct fi_ep_attr *have, const struct fi_ep_attr *want, bool srx)
 {
 	return want->protocol_version <= have->protocol_version &&
 	       want->max_msg_size <= have->max_msg_size &&
 	       want->max_order_raw_size <= have->max_order_raw_size &&
 	       want->max_order_war_size <= have->max_order_war_size &&
 	       want->max_order_waw_size <= have->max_order_waw_size &&
-	       want->tx_ctx_cnt <= 1 && want->rx_ctx_cnt <= 1 && !want->auth_key_size;
+	       want->tx_ctx_cnt <= 1 && (want->rx_ctx_cnt <= 1 ||
+	       (srx && want->rx_ctx_cnt == FI_SHARED_CONTEXT)) && !want->auth_key_size;
 }
 
 static bool tx_fits(const struct kofi_provider *prov, const struct fi_tx_attr *have,
@@ -128,6 +129,8 @@ static void narrow(struct fi_info *out, const struct fi_info *hints)
 
 	if (hints->handle && hints->handle->fclass == FI_CLASS_PEP)
 		out->handle = hints->handle;
+	if (hints->ep_attr && hints->ep_attr->rx_ctx_cnt)
+		out->ep_attr->rx_ctx_cnt = hints->ep_attr->rx_ctx_cnt;
 	out->tx_attr->op_flags = tx ? tx->op_flags : 0;
 	out->rx_attr->op_flags = rx ? rx->op_flags : 0;
 	if (tx && tx->size)
@@ -161,7 +164,8 @@ int core_hints_check(const struct kofi_provider *prov, uint32_t version, struct 
 	need = mr_mode_need(offer->domain_attr->mr_mode, caps);
 	if ((hints->domain_attr && (need & ~hints->domain_attr->mr_mode ||
 				    !domain_fits(offer->domain_attr, hints->domain_attr))) ||
-	    (hints->ep_attr && !ep_fits(offer->ep_attr, hints->ep_attr)) ||
+	    (hints->ep_attr && !ep_fits(offer->ep_attr, hints->ep_attr,
+					  offer->domain_attr->max_ep_srx_ctx)) ||
 	    (hints->tx_attr && !tx_fits(prov, offer->tx_attr, hints->tx_attr, caps)) ||
 	    (hints->rx_attr && !rx_fits(prov, offer->rx_attr, hints->rx_attr, caps)))
 		return -FI_ENODATA;

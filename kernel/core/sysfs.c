@@ -66,6 +66,7 @@ struct name {
 
 static const struct name caps_names[] = {
 	{ FI_MSG, "FI_MSG" }, { FI_RMA, "FI_RMA" }, { FI_TAGGED, "FI_TAGGED" }, { FI_ATOMIC, "FI_ATOMIC" },
+	{ FI_MULTI_RECV, "FI_MULTI_RECV" },
 	{ FI_READ, "FI_READ" }, { FI_WRITE, "FI_WRITE" }, { FI_RECV, "FI_RECV" },
 	{ FI_SEND, "FI_SEND" }, { FI_REMOTE_READ, "FI_REMOTE_READ" },
 	{ FI_REMOTE_WRITE, "FI_REMOTE_WRITE" }, { FI_LOCAL_COMM, "FI_LOCAL_COMM" },

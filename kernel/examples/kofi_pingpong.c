@@ -185,6 +185,8 @@ static int discover(const struct args *args, struct fi_info **info_p)
 	hints->mode = FI_RX_CQ_DATA;
 	hints->ep_attr->type = FI_EP_MSG;
 	hints->domain_attr->mr_mode = FI_MR_ENDPOINT | FI_MR_VIRT_ADDR | FI_MR_PROV_KEY;
+	if (!strcmp(args->mode, "victim"))	/* by a key that peers guess, their reach is what counts */
+		hints->domain_attr->mr_mode &= ~FI_MR_PROV_KEY;
 	hints->fabric_attr->prov_name = kstrdup(args->prov, GFP_KERNEL);
 	if (*args->source && inet_pton_with_scope(&init_net, AF_UNSPEC, args->source, NULL, &src))
 		ret = -FI_EINVAL;

@@ -17,6 +17,7 @@
 #define NAME_FMT	"loop:%u"
 #define PORT_FIRST	49152
 #define CM_DATA_MAX	256
+#define SRX_USERS	1024	/* endpoints of a shared receive context; a figure to be asked for */
 
 enum loop_state {
 	LOOP_IDLE,
@@ -202,6 +203,7 @@ static void send(struct loop_ep *ep, struct loop_op *lop, struct loop_ep *target
 	lop->target = target;
 	lop->arrival.tagged = lop->op.type == KOFI_TSEND;
 	lop->arrival.tag = lop->op.tag;
+	lop->arrival.len = lop->op.segs.len;
 	lop->arrival.src = target->ep.av ? kofi_av_find(target->ep.av, ep->name.text, FI_NAME_MAX) :
 			   FI_ADDR_NOTAVAIL;
 	spin_lock_bh(&ep->pending_lock);
@@ -740,6 +742,7 @@ static int loop_passive_ep(struct kofi_fabric_obj *fabric, struct fi_info *info,
 static const struct kofi_obj_ops loop_obj_ops = {
 	.endpoint = loop_endpoint,
 	.passive_ep = loop_passive_ep,
+	.srx = true,
 };
 
 /* ---- the provider ---- */
@@ -767,7 +770,7 @@ static int offer(const struct kofi_query *query, enum fi_ep_type type, struct fi
 
 	if (!info)
 		return -FI_ENOMEM;
-	info->caps = FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_SEND | FI_RECV | FI_READ |
+	info->caps = FI_MULTI_RECV | FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_SEND | FI_RECV | FI_READ |
 		     FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE | FI_LOCAL_COMM |
 		     (type == FI_EP_RDM ? FI_SOURCE | FI_DIRECTED_RECV : 0);
 	info->addr_format = FI_ADDR_STR;
@@ -788,6 +791,7 @@ static int offer(const struct kofi_query *query, enum fi_ep_type type, struct fi
 	info->domain_attr->av_type = FI_AV_TABLE;
 	info->domain_attr->mr_key_size = info->domain_attr->cq_data_size = 8;
 	info->domain_attr->mr_iov_limit = 1 << 20;
+	info->domain_attr->max_ep_srx_ctx = SRX_USERS;
 	info->domain_attr->max_ep_tx_ctx = info->domain_attr->max_ep_rx_ctx = 1;
 	info->domain_attr->name = kstrdup("loop", GFP_KERNEL);
 	info->fabric_attr->name = kstrdup("loop", GFP_KERNEL);

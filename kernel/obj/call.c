@@ -7,7 +7,7 @@
 
 #define TX_FLAGS (FI_COMPLETION | FI_INJECT | FI_MORE | FI_REMOTE_CQ_DATA | FI_BVEC | \
 		  FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE)
-#define RX_FLAGS (FI_COMPLETION | FI_MORE | FI_BVEC)
+#define RX_FLAGS (FI_COMPLETION | FI_MORE | FI_BVEC | FI_MULTI_RECV)
 
 /* What a call asks for. */
 struct call {
@@ -68,6 +68,10 @@ static int check(const struct kofi_ep *ep, const struct call *call, const struct
 	if (call->cnt > (is_tx(call) ? ep->tx_iov_limit : ep->rx_iov_limit) ||
 	    (call->cnt && !call->list))
 		return -FI_EINVAL;
+	if (unlikely(call->flags & FI_MULTI_RECV) &&
+	    (call->type != KOFI_RECV || !(ep->caps & FI_MULTI_RECV) || call->cnt != 1 ||
+	     call->flags & FI_BVEC))
+		return -FI_EINVAL;
 	return 0;
 }
 
@@ -115,6 +119,11 @@ static void fill(struct kofi_op *op, const struct call *call, const struct kofi_
 	op->tag = call->tag;
 	op->ignore = call->ignore;
 	op->data = call->data & op->ep->domain->cq_data_mask;
+	op->multi = NULL;
+	op->parts = 0;
+	op->used = 0;
+	op->retired = false;
+	op->end_err = 0;
 	op->rma_cnt = call->rma_cnt;
 	memcpy(op->rma, call->rma, call->rma_cnt * sizeof(op->rma[0]));
 	fill_segs(op, call, segs);

@@ -45,6 +45,7 @@ static struct fi_ops_domain domain_ops = {
 	.endpoint = domain_endpoint,
 	.cntr_open = obj_cntr_open,
 	.query_atomic = obj_query_atomic,
+	.srx_ctx = obj_srx_open,
 };
 
 static struct fi_ops_mr domain_mr_ops = {

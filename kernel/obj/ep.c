@@ -105,6 +105,8 @@ static int ep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 		return bind_eq(ep, container_of(bfid, struct kofi_eq, eq.fid));
 	case FI_CLASS_AV:
 		return bind_av(ep, container_of(bfid, struct kofi_av, av.fid));
+	case FI_CLASS_SRX_CTX:
+		return flags ? -FI_EBADFLAGS : obj_srx_join(ep, bfid);
 	default:
 		return -FI_EINVAL;
 	}
@@ -122,6 +124,8 @@ static void unbind_all(struct kofi_ep *ep)
 		atomic_dec(&ep->eq->refs);
 	if (ep->av)
 		atomic_dec(&ep->av->refs);
+	if (ep->srx)
+		obj_srx_leave(ep);
 	for (i = 0; i < KOFI_CNTR_CNT; i++)
 		if (ep->cntr[i])
 			atomic_dec(&ep->cntr[i]->refs);
@@ -219,7 +223,7 @@ void kofi_ep_fini(struct kofi_ep *ep)
 }
 EXPORT_SYMBOL_GPL(kofi_ep_fini);
 
-static int ep_close(struct fid *fid)
+int obj_ep_close(struct fid *fid)
 {
 	struct kofi_ep *ep = ep_of(fid);
 
@@ -228,6 +232,7 @@ static int ep_close(struct fid *fid)
 	WRITE_ONCE(ep->closing, true);
 	spin_unlock_bh(&ep->lock);
 	ep->ops->stop(ep);
+	cancel_delayed_work_sync(&ep->rematch);
 	kofi_ep_down(ep, FI_ECANCELED);
 	wait_event(ep->tx_pool.idle, pool_idle(&ep->tx_pool));
 	wait_event(ep->rx_pool.idle, pool_idle(&ep->rx_pool));
@@ -240,7 +245,7 @@ static int ep_close(struct fid *fid)
 
 static struct fi_ops ep_fid_ops = {
 	.size = sizeof(struct fi_ops),
-	.close = ep_close,
+	.close = obj_ep_close,
 	.bind = ep_bind,
 	.control = ep_control,
 };
@@ -279,12 +284,23 @@ static ssize_t ep_cancel(struct fid *fid, void *context)
 
 static int ep_getopt(struct fid *fid, int level, int optname, void *optval, size_t *optlen)
 {
-	return -FI_ENOPROTOOPT;
+	struct kofi_ep *ep = ep_of(fid);
+
+	if (level != FI_OPT_ENDPOINT || optname != FI_OPT_MIN_MULTI_RECV)
+		return -FI_ENOPROTOOPT;
+	return kofi_name_copy(optval, optlen, &ep->min_multi, sizeof(ep->min_multi));
 }
 
 static int ep_setopt(struct fid *fid, int level, int optname, const void *optval, size_t optlen)
 {
-	return -FI_ENOPROTOOPT;
+	struct kofi_ep *ep = ep_of(fid);
+
+	if (level != FI_OPT_ENDPOINT || optname != FI_OPT_MIN_MULTI_RECV)
+		return -FI_ENOPROTOOPT;
+	if (optlen != sizeof(ep->min_multi))
+		return -FI_EINVAL;
+	ep->min_multi = *(const size_t *)optval;
+	return 0;
 }
 
 static struct fi_ops_ep ep_ops = {
@@ -332,6 +348,7 @@ int kofi_ep_init(struct kofi_ep *ep, struct kofi_domain *domain, const struct fi
 	ep->rx_iov_limit = max_t(size_t, info->rx_attr->iov_limit, 1);
 	ep->rma_iov_limit = min_t(size_t, info->tx_attr->rma_iov_limit, KOFI_RMA_MAX);
 	spin_lock_init(&ep->lock);
+	obj_multi_init(ep);
 	for (i = 0; i < 2; i++) {
 		INIT_LIST_HEAD(&ep->posted[i]);
 		INIT_LIST_HEAD(&ep->arrivals[i]);

@@ -13,25 +13,36 @@ static bool fits(const struct kofi_ep *ep, const struct kofi_op *op, fi_addr_t s
 	return op->type != KOFI_TRECV || !((op->tag ^ tag) & ~op->ignore);
 }
 
-static struct kofi_op *take(struct kofi_ep *ep, bool tagged, fi_addr_t src, uint64_t tag)
+static struct kofi_op *take_from(struct kofi_ep *ep, struct kofi_ep *from,
+				 const struct kofi_arrival *arrival)
 {
 	struct kofi_op *op;
 
-	list_for_each_entry(op, &ep->posted[tagged], node) {
-		if (fits(ep, op, src, tag)) {
-			list_del_init(&op->node);
-			return op;
-		}
-	}
+	list_for_each_entry(op, &from->posted[arrival->tagged], node)
+		if (fits(ep, op, arrival->src, arrival->tag))
+			return obj_recv_take(ep, op, arrival->len);
 	return NULL;
 }
 
-struct kofi_op *kofi_rx_match(struct kofi_ep *ep, bool tagged, fi_addr_t src, uint64_t tag)
+/* The endpoint's own, then one of its shared context. */
+static struct kofi_op *take(struct kofi_ep *ep, const struct kofi_arrival *arrival)
+{
+	struct kofi_op *op = take_from(ep, ep, arrival);
+
+	if (op || !ep->srx)
+		return op;
+	spin_lock_nested(&ep->srx->lock, SINGLE_DEPTH_NESTING);
+	op = take_from(ep, ep->srx, arrival);
+	spin_unlock(&ep->srx->lock);
+	return op;
+}
+
+struct kofi_op *kofi_rx_match(struct kofi_ep *ep, const struct kofi_arrival *arrival)
 {
 	struct kofi_op *op;
 
 	spin_lock_bh(&ep->lock);
-	op = take(ep, tagged, src, tag);
+	op = take(ep, arrival);
 	spin_unlock_bh(&ep->lock);
 	return op;
 }
@@ -43,7 +54,7 @@ struct kofi_op *kofi_rx_arrive(struct kofi_ep *ep, struct kofi_arrival *arrival)
 
 	spin_lock_bh(&ep->lock);
 	op = ep->closing || ep->down ? ERR_PTR(-FI_ESHUTDOWN) :
-	     take(ep, arrival->tagged, arrival->src, arrival->tag);
+	     take(ep, arrival);
 	if (!op)
 		list_add_tail(&arrival->node, &ep->arrivals[arrival->tagged]);
 	spin_unlock_bh(&ep->lock);
@@ -71,11 +82,47 @@ EXPORT_SYMBOL_GPL(kofi_arrival_cancel);
 
 void kofi_rx_repost(struct kofi_ep *ep, struct kofi_op *op)
 {
+	if (op->multi) {
+		obj_multi_drop(op);
+		return;
+	}
 	spin_lock_bh(&ep->lock);
 	list_add(&op->node, &ep->posted[op->type == KOFI_TRECV]);
 	spin_unlock_bh(&ep->lock);
 }
 EXPORT_SYMBOL_GPL(kofi_rx_repost);
+
+/* The first message that waits and has a receive now; takes both off their lists. */
+static struct kofi_arrival *next_match(struct kofi_ep *ep, struct kofi_op **op_p)
+{
+	struct kofi_arrival *arrival;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		list_for_each_entry(arrival, &ep->arrivals[i], node) {
+			*op_p = take(ep, arrival);
+			if (*op_p) {
+				list_del_init(&arrival->node);
+				return arrival;
+			}
+		}
+	}
+	return NULL;
+}
+
+void obj_rematch(struct kofi_ep *ep)
+{
+	struct kofi_arrival *arrival;
+	struct kofi_op *op;
+
+	do {
+		spin_lock_bh(&ep->lock);
+		arrival = ep->closing || ep->down ? NULL : next_match(ep, &op);
+		spin_unlock_bh(&ep->lock);
+		if (arrival)
+			ep->ops->rx_match(ep, op, arrival);
+	} while (arrival);
+}
 
 int obj_rx_post(struct kofi_ep *ep, struct kofi_op *op)
 {
@@ -84,10 +131,18 @@ int obj_rx_post(struct kofi_ep *ep, struct kofi_op *op)
 
 	if (ep->ops->rx)
 		return ep->ops->rx(ep, op);
+	if (ep->srx)
+		return -FI_ENOSYS;
 	spin_lock_bh(&ep->lock);
 	if (ep->closing || ep->down) {
 		spin_unlock_bh(&ep->lock);
 		return -FI_ESHUTDOWN;
+	}
+	if (op->flags & FI_MULTI_RECV) {
+		list_add_tail(&op->node, &ep->posted[tagged]);
+		spin_unlock_bh(&ep->lock);
+		obj_rematch(ep);
+		return 0;
 	}
 	list_for_each_entry(arrival, &ep->arrivals[tagged], node) {
 		if (fits(ep, op, arrival->src, arrival->tag)) {

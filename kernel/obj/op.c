@@ -103,9 +103,20 @@ static void finish(struct kofi_op *op, struct kofi_cq *cq, struct kofi_pool *poo
 {
 	struct kofi_ep *ep = op->ep;
 	struct kofi_cntr *cntr = ep->cntr[kinds[op->type].cntr];
+	struct kofi_op *multi = op->type >= KOFI_RECV ? op->multi : NULL;
+	bool last = false;
+	int err = 0;
 
 	comp->context = op->context;
 	comp->flags |= kinds[op->type].flags;
+	if (multi) {
+		comp->buf = op->segs.kvec->iov_base;
+		last = obj_multi_part_done(multi, &err);
+		if (last && !err) {
+			comp->flags |= FI_MULTI_RECV;
+			op->flags |= FI_COMPLETION;
+		}
+	}
 	if (cntr)
 		kofi_cntr_inc(cntr, comp->err);
 	if (cq) {
@@ -115,6 +126,8 @@ static void finish(struct kofi_op *op, struct kofi_cq *cq, struct kofi_pool *poo
 			kofi_cq_unreserve(cq);
 	}
 	obj_op_put(pool, op);
+	if (last)
+		obj_multi_over(multi, err);
 }
 
 void kofi_tx_done(struct kofi_op *op, int err)
@@ -132,6 +145,10 @@ void kofi_rx_done(struct kofi_op *op, int err, const struct kofi_recvd *recvd)
 {
 	struct kofi_comp comp = { .err = err, .src_addr = FI_ADDR_NOTAVAIL };
 
+	if (op->flags & FI_MULTI_RECV) {
+		obj_multi_cancel(op, err);
+		return;
+	}
 	if (recvd) {
 		comp.len = min(recvd->len, op->segs.len);
 		comp.flags = recvd->flags;

@@ -140,6 +140,7 @@ const struct kofi_obj_ops tcp_obj_ops = {
 	.endpoint = endpoint,
 	.passive_ep = tcp_passive_ep,
 	.mr_revoke = mr_revoke,
+	.srx = true,
 };
 
 /* ---- offers ---- */
@@ -150,7 +151,7 @@ static struct fi_info *template(enum fi_ep_type type)
 
 	if (!info)
 		return NULL;
-	info->caps = FI_MSG | FI_RMA | FI_ATOMIC | FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ |
+	info->caps = FI_MULTI_RECV | FI_MSG | FI_RMA | FI_ATOMIC | FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ |
 		     FI_REMOTE_WRITE | FI_LOCAL_COMM | FI_REMOTE_COMM;
 	if (type == FI_EP_RDM)
 		info->caps |= FI_TAGGED | FI_SOURCE | FI_DIRECTED_RECV;
@@ -173,6 +174,7 @@ static struct fi_info *template(enum fi_ep_type type)
 	info->domain_attr->av_type = FI_AV_TABLE;
 	info->domain_attr->mr_key_size = info->domain_attr->cq_data_size = 8;
 	info->domain_attr->mr_iov_limit = 1 << 20;
+	info->domain_attr->max_ep_srx_ctx = TCP_SRX_USERS;
 	info->domain_attr->max_ep_tx_ctx = info->domain_attr->max_ep_rx_ctx = 1;
 	return info;
 }

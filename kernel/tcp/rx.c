@@ -188,6 +188,7 @@ static void arrival_fill(struct tcp_arrival *arrival, const struct tcp_conn *con
 	arrival->arrival.tagged = conn->rx.hdr.op == WIRE_TAGGED;
 	arrival->arrival.src = conn->peer;
 	arrival->arrival.tag = conn->rx.tag;
+	arrival->arrival.len = conn->rx.len;
 }
 
 static int begin_saved(struct tcp_conn *conn, struct tcp_saved *saved)
@@ -213,7 +214,8 @@ static int begin_msg(struct tcp_conn *conn)
 	struct tcp_saved *saved;
 	struct kofi_op *op;
 
-	op = kofi_rx_match(&conn->ep->ep, rx->hdr.op == WIRE_TAGGED, conn->peer, rx->tag);
+	arrival_fill(&conn->arrival, conn);
+	op = kofi_rx_match(&conn->ep->ep, &conn->arrival.arrival);
 	if (op) {
 		rx->op = op;
 		rx->phase = RX_PAYLOAD;
@@ -224,7 +226,6 @@ static int begin_msg(struct tcp_conn *conn)
 		return begin_saved(conn, saved);
 	rx->phase = RX_WAIT;
 	conn->arrival.saved = false;
-	arrival_fill(&conn->arrival, conn);
 	kref_get(&conn->ref);
 	op = kofi_rx_arrive(&conn->ep->ep, &conn->arrival.arrival);
 	if (!op)

@@ -22,6 +22,7 @@
 
 #define TCP_MSG_MAX	(1UL << 30)
 #define TCP_TX_SIZE_MAX	4096
+#define TCP_SRX_USERS	1024	/* endpoints of a shared receive context; a figure to be asked for */
 
 enum conn_state {
 	CONN_NEW,		/* no socket yet (RDM) */

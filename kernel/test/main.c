@@ -96,11 +96,13 @@ static int run_show(struct seq_file *seq, void *unused)
 		if (offers(&t, FI_EP_MSG)) {
 			test_connect(&t);
 			test_transfer(&t, FI_EP_MSG);
+			test_multi(&t, FI_EP_MSG);
 			test_atomic(&t, FI_EP_MSG);
 		}
 		if (offers(&t, FI_EP_RDM)) {
 			test_rdm(&t);
 			test_transfer(&t, FI_EP_RDM);
+			test_multi(&t, FI_EP_RDM);
 			test_atomic(&t, FI_EP_RDM);
 		}
 	}

@@ -8,6 +8,8 @@
 
 #include "test.h"
 
+bool pair_srx;
+
 int info_get(struct test *t, enum fi_ep_type type, uint64_t caps, bool server,
 	     struct fi_info **info_p)
 {
@@ -60,6 +62,8 @@ int side_ep(struct side *s, struct fi_info *info, uint64_t cq_flags)
 	int ret;
 
 	ret = fi_endpoint(s->domain, info, &s->ep, s);
+	if (!ret && s->srx)
+		ret = fi_ep_bind(s->ep, &s->srx->fid, 0);
 	if (!ret)
 		ret = fi_ep_bind(s->ep, &s->tx->fid, FI_TRANSMIT | cq_flags);
 	if (!ret)
@@ -83,6 +87,8 @@ void side_close(struct side *s)
 {
 	if (s->ep)
 		shut(&s->ep->fid);
+	if (s->srx)
+		shut(&s->srx->fid);
 	if (s->av)
 		shut(&s->av->fid);
 	if (s->cntr)
@@ -202,6 +208,8 @@ int pair_open(struct test *t, struct pair *p, enum fi_ep_type type, uint64_t cap
 	ret = info_get(t, type, caps, true, &info);
 	if (!ret)
 		ret = side_open(&p->b, info);
+	if (!ret && pair_srx)
+		ret = fi_srx_context(p->b.domain, NULL, &p->b.srx, NULL);
 	if (!ret)
 		ret = info_get(t, type, caps, false, &info);
 	if (!ret)

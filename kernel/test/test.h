@@ -67,6 +67,7 @@ struct side {
 	struct fid_cq		*rx;
 	struct fid_av		*av;
 	struct fid_cntr		*cntr;
+	struct fid_ep		*srx;		/* or NULL */
 	struct fid_ep		*ep;
 	fi_addr_t		peer;		/* RDM: the other side */
 };
@@ -83,6 +84,7 @@ struct pair {
  *
  * @caps: of the endpoints
  */
+extern bool pair_srx;	/* the server takes receives of a shared context */
 int pair_open(struct test *t, struct pair *p, enum fi_ep_type type, uint64_t caps);
 void pair_close(struct pair *p);
 
@@ -125,6 +127,7 @@ void test_objects(struct test *t);
 void test_connect(struct test *t);
 void test_transfer(struct test *t, enum fi_ep_type type);
 void test_rdm(struct test *t);
+void test_multi(struct test *t, enum fi_ep_type type);
 void test_atomic(struct test *t, enum fi_ep_type type);
 
 /* test_cost - writes the instructions of transfer calls to @seq; 0 or an error. */

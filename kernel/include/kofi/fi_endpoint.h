@@ -36,6 +36,18 @@ static inline int fi_endpoint(struct fid_domain *domain, struct fi_info *info,
 	return domain->ops->endpoint(domain, info, ep_p, context);
 }
 
+/* fi_srx_context - open a shared receive context: receives are posted there, and endpoints that are
+ * bound to it (fi_ep_bind) take from it. A receive completes in the queue of the endpoint that took it.
+ *
+ * Errors: -FI_ENOSYS the provider has none.
+ */
+static inline int fi_srx_context(struct fid_domain *domain, struct fi_rx_attr *attr,
+				 struct fid_ep **rx_ep_p, void *context)
+{
+	return domain->ops->srx_ctx ? domain->ops->srx_ctx(domain, attr, rx_ep_p, context) :
+				      -FI_ENOSYS;
+}
+
 /* fi_passive_ep - open an endpoint that listens. */
 static inline int fi_passive_ep(struct fid_fabric *fabric, struct fi_info *info,
 				struct fid_pep **pep_p, void *context)
@@ -76,6 +88,15 @@ static inline int fi_getopt(struct fid *fid, int level, int optname, void *optva
 	struct fid_ep *ep = container_of(fid, struct fid_ep, fid);
 
 	return ep->ops->getopt(fid, level, optname, optval, optlen);
+}
+
+/* fi_setopt - FI_OPT_MIN_MULTI_RECV: bytes that must be left in a buffer of FI_MULTI_RECV. */
+static inline int fi_setopt(struct fid *fid, int level, int optname, const void *optval,
+			    size_t optlen)
+{
+	struct fid_ep *ep = container_of(fid, struct fid_ep, fid);
+
+	return ep->ops->setopt(fid, level, optname, optval, optlen);
 }
 
 static inline ssize_t fi_recv(struct fid_ep *ep, void *buf, size_t len, void *desc,

@@ -231,6 +231,7 @@ struct kofi_obj_ops {
 	int (*mr_reg)(struct kofi_mr *mr);
 	int (*mr_enable)(struct kofi_mr *mr);
 	void (*mr_close)(struct kofi_mr *mr);
+	bool srx;	/* endpoints take receives of shared contexts (kofi_ep_ops::rx is NULL) */
 	/* ends what still accesses a region that is dead, or NULL */
 	void (*mr_revoke)(struct kofi_mr *mr);
 	/* bytes of the elements of an atomic operation, at most, 0: there is none such;
@@ -285,6 +286,11 @@ struct kofi_op {
 	struct kofi_segs	segs;		/* list lies in store; atomics: operands */
 	struct kofi_segs	compare;	/* KOFI_COMPARE: operands to compare with */
 	struct kofi_segs	result;		/* KOFI_FETCH, KOFI_COMPARE: for the old values */
+	struct kofi_op		*multi;		/* receive: the buffer that it is a part of, or NULL */
+	u32			parts;		/* buffer, under ep->lock: parts that have not ended */
+	size_t			used;		/* buffer, likewise: bytes given to parts */
+	bool			retired;	/* buffer, likewise: not posted any more */
+	int			end_err;	/* buffer, likewise: it is cancelled */
 	u8			datatype;	/* atomics: enum fi_datatype */
 	u8			amo;		/* atomics: enum fi_op */
 	u32			rma_cnt;
@@ -310,6 +316,7 @@ struct kofi_arrival {
 	bool			tagged;
 	fi_addr_t		src;
 	uint64_t		tag;
+	size_t			len;		/* of the message */
 };
 
 enum kofi_cntr_kind {
@@ -378,6 +385,10 @@ struct kofi_ep {
 	spinlock_t			lock;		/* guards posted, arrivals, closing */
 	struct list_head		posted[2];	/* receives: untagged, tagged */
 	struct list_head		arrivals[2];	/* kofi_arrival, likewise */
+	struct kofi_ep			*srx;		/* shared receive context, or NULL */
+	struct list_head		srx_node;	/* among its users */
+	struct delayed_work		rematch;	/* no operation was free for a message */
+	size_t				min_multi;	/* FI_OPT_MIN_MULTI_RECV */
 	struct kofi_event		*connected;	/* MSG: events to come, or NULL */
 	struct kofi_event		*ended;
 };
@@ -411,7 +422,7 @@ static inline struct fid *kofi_info_handle(const struct fi_info *info, size_t fc
 void kofi_ep_fini(struct kofi_ep *ep);
 
 /* kofi_rx_match - take the posted receive that a message matches, or NULL. */
-struct kofi_op *kofi_rx_match(struct kofi_ep *ep, bool tagged, fi_addr_t src, uint64_t tag);
+struct kofi_op *kofi_rx_match(struct kofi_ep *ep, const struct kofi_arrival *arrival);
 
 /* kofi_rx_arrive - the same; without one, @arrival waits until kofi_ep_ops::rx_match.
  *
@@ -424,7 +435,7 @@ struct kofi_op *kofi_rx_arrive(struct kofi_ep *ep, struct kofi_arrival *arrival)
 /* kofi_arrival_cancel - take an arrival back; false: rx_match has it. */
 bool kofi_arrival_cancel(struct kofi_ep *ep, struct kofi_arrival *arrival);
 
-/* kofi_rx_repost - put a receive back at the head of the posted ones. */
+/* kofi_rx_repost - put a receive back at the head of the posted ones; a part of a buffer is dropped. */
 void kofi_rx_repost(struct kofi_ep *ep, struct kofi_op *op);
 
 /* kofi_ep_down - a connection has ended: complete all posted receives with an error, and take
