@@ -81,7 +81,7 @@ int kofi_provider_register(uint32_t version, const struct kofi_provider *prov)
 	if (FI_VERSION_LT(fi_version(), version))
 		return -FI_ENOSYS;
 	if (!prov || prov->size < sizeof(*prov) || !prov->name || !*prov->name ||
-	    !prov->getinfo || !prov->fabric)
+	    (!prov->getinfo && !prov->query) || !prov->fabric)
 		return -FI_EINVAL;
 	down_write(&core_lock);
 	ret = add(prov);
@@ -150,6 +150,44 @@ static int label(const struct kofi_provider *prov, uint32_t version, struct fi_i
 	return 0;
 }
 
+/* Copies of what a provider lists, which frees its own. */
+static int copy_offers(const struct kofi_provider *prov, struct fi_info *theirs,
+		       struct fi_info **list_p)
+{
+	struct fi_info *list = NULL, **tail = &list, *info;
+	int ret = 0;
+
+	for (info = theirs; info && !ret; info = info->next) {
+		*tail = fi_dupinfo(info);
+		if (*tail)
+			tail = &(*tail)->next;
+		else
+			ret = -FI_ENOMEM;
+	}
+	if (prov->freeinfo)
+		prov->freeinfo(theirs);
+	else
+		fi_freeinfo(theirs);
+	if (ret)
+		fi_freeinfo(list);
+	else
+		*list_p = list;
+	return ret;
+}
+
+static int offers_of(const struct kofi_provider *prov, const struct kofi_query *query,
+		     struct fi_info **list_p)
+{
+	struct fi_info *theirs = NULL;
+	int ret;
+
+	if (prov->query)
+		return prov->query(query, list_p);
+	ret = prov->getinfo(query->version, query->node, query->service, query->flags,
+			    query->hints, &theirs);
+	return ret ? ret : copy_offers(prov, theirs, list_p);
+}
+
 /* Appends what fits of one provider's offers. */
 static int ask(const struct kofi_registration *reg, const struct kofi_query *query,
 	       struct fi_info ***tail)
@@ -161,7 +199,7 @@ static int ask(const struct kofi_registration *reg, const struct kofi_query *que
 		list = fi_allocinfo();
 		ret = list ? 0 : -FI_ENOMEM;
 	} else {
-		ret = reg->prov->getinfo(query, &list);
+		ret = offers_of(reg->prov, query, &list);
 	}
 	trace_kofi_getinfo(reg->prov->name, ret);
 	if (ret)
@@ -275,7 +313,7 @@ int kofi_fabric(struct net *net, struct fi_fabric_attr *attr, struct fid_fabric 
 	reg = pin(attr->prov_name);
 	if (!reg)
 		return -FI_ENODEV;
-	ret = reg->prov->fabric(net, attr, &fabric, context);
+	ret = reg->prov->fabric(attr, &fabric, context);
 	trace_kofi_fabric_open(reg->prov->name, ret);
 	if (ret) {
 		unpin(reg);

@@ -810,7 +810,7 @@ static int offer(const struct kofi_query *query, enum fi_ep_type type, struct fi
 }
 
 /* A node is another host, but for an empty or our own name. */
-static int loop_getinfo(const struct kofi_query *query, struct fi_info **list_p)
+static int loop_query(const struct kofi_query *query, struct fi_info **list_p)
 {
 	int ret;
 
@@ -827,7 +827,7 @@ static int loop_getinfo(const struct kofi_query *query, struct fi_info **list_p)
 	return ret;
 }
 
-static int loop_fabric(struct net *net, struct fi_fabric_attr *attr, struct fid_fabric **fabric_p,
+static int loop_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric_p,
 		       void *context)
 {
 	return kofi_obj_fabric(&loop_obj_ops, attr, fabric_p, context);
@@ -840,7 +840,7 @@ static const struct kofi_provider loop_provider = {
 	.max_tx_size = 4096,
 	.max_rx_size = 8192,
 	.owner = THIS_MODULE,
-	.getinfo = loop_getinfo,
+	.query = loop_query,
 	.fabric = loop_fabric,
 };
 

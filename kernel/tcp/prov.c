@@ -179,7 +179,7 @@ static struct fi_info *template(enum fi_ep_type type)
 	return info;
 }
 
-static int getinfo(const struct kofi_query *query, struct fi_info **list_p)
+static int query(const struct kofi_query *query, struct fi_info **list_p)
 {
 	static const enum fi_ep_type types[] = { FI_EP_MSG, FI_EP_RDM };
 	struct fi_info *info;
@@ -197,7 +197,7 @@ static int getinfo(const struct kofi_query *query, struct fi_info **list_p)
 	return ret;
 }
 
-static int fabric(struct net *net, struct fi_fabric_attr *attr, struct fid_fabric **fabric_p,
+static int fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric_p,
 		  void *context)
 {
 	return kofi_obj_fabric(&tcp_obj_ops, attr, fabric_p, context);
@@ -210,7 +210,7 @@ static const struct kofi_provider provider = {
 	.max_tx_size = TCP_TX_SIZE_MAX,
 	.max_rx_size = 8192,
 	.owner = THIS_MODULE,
-	.getinfo = getinfo,
+	.query = query,
 	.fabric = fabric,
 };
 

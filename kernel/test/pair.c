@@ -61,9 +61,9 @@ int side_ep(struct side *s, struct fi_info *info, uint64_t cq_flags)
 {
 	int ret;
 
-	ret = fi_endpoint(s->domain, info, &s->ep, s);
+	ret = fi_ep_open(s->domain, info, &s->ep, s);
 	if (!ret && s->srx)
-		ret = fi_ep_bind(s->ep, &s->srx->fid, 0);
+		ret = fi_bind(&s->ep->fid, &s->srx->fid, 0);
 	if (!ret)
 		ret = fi_ep_bind(s->ep, &s->tx->fid, FI_TRANSMIT | cq_flags);
 	if (!ret)
@@ -116,7 +116,7 @@ int wait_event_of(struct fid_eq *eq, struct fi_eq_cm_entry *entry, size_t size)
 
 	ret = fi_eq_sread(eq, &event, entry, size, WAIT_MS, 0);
 	if (ret == -FI_EAVAIL) {
-		fi_eq_readerr(eq, &err, 0);
+		fi_eq_error(eq, &err, 0);
 		return -err.err;
 	}
 	return ret < 0 ? ret : event;
@@ -129,7 +129,7 @@ int wait_comp(struct fid_cq *cq, struct fi_cq_tagged_entry *entry)
 
 	ret = fi_cq_sread(cq, entry, 1, NULL, WAIT_MS);
 	if (ret == -FI_EAVAIL) {
-		fi_cq_readerr(cq, &err, 0);
+		fi_cq_error(cq, &err, 0);
 		entry->op_context = err.op_context;
 		entry->len = err.len;
 		return -err.err;

@@ -16,14 +16,31 @@ static int fake_close(struct fid *fid)
 
 static struct fi_ops fake_ops = { .size = sizeof(struct fi_ops), .close = fake_close };
 
-static int fake_getinfo(const struct kofi_query *query, struct fi_info **list_p)
+/* As a provider that knows nothing of namespaces is written. */
+static int given;	/* lists that were not freed yet */
+
+static int fake_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags,
+			const struct fi_info *hints, struct fi_info **info_p)
 {
-	*list_p = fi_allocinfo();
-	return *list_p ? 0 : -FI_ENOMEM;
+	*info_p = fi_allocinfo();
+	given += !!*info_p;
+	return *info_p ? 0 : -FI_ENOMEM;
 }
 
-static int fake_fabric(struct net *net, struct fi_fabric_attr *attr, struct fid_fabric **fabric_p,
-		       void *context)
+static int fake_freeinfo(struct fi_info *info)
+{
+	given--;
+	fi_freeinfo(info);
+	return 0;
+}
+
+static int fake_query(const struct kofi_query *query, struct fi_info **list_p)
+{
+	*list_p = fi_allocinfo();
+	return *list_p ? net_eq(query->net, &init_net) ? 0 : -FI_EOTHER : -FI_ENOMEM;
+}
+
+static int fake_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric_p, void *context)
 {
 	fake.fid.fclass = FI_CLASS_FABRIC;
 	fake.fid.ops = &fake_ops;
@@ -34,7 +51,7 @@ static int fake_fabric(struct net *net, struct fi_fabric_attr *attr, struct fid_
 static const struct kofi_provider good = {
 	.size = sizeof(struct kofi_provider), .name = "kofi_test_fake",
 	.version = FI_VERSION(3, 1), .owner = THIS_MODULE,
-	.getinfo = fake_getinfo, .fabric = fake_fabric,
+	.getinfo = fake_getinfo, .freeinfo = fake_freeinfo, .fabric = fake_fabric,
 };
 
 static void misuse(struct test *t)
@@ -105,8 +122,26 @@ static void cycles(struct test *t)
 		IS(t, fi_close(&fabric->fid), 0);
 		IS(t, kofi_provider_deregister(&good), 0);
 	}
+	IS(t, given, 0);
 out:
 	return;
+}
+
+/* One that says what there is in a namespace. */
+static void queried(struct test *t)
+{
+	struct fi_fabric_attr attr = { .prov_name = "kofi_test_fake" };
+	struct fi_info *info = NULL, hints = { .fabric_attr = &attr, .mode = ~0ULL };
+	struct kofi_provider by_query = good;
+
+	by_query.getinfo = NULL;
+	by_query.freeinfo = NULL;
+	by_query.query = fake_query;
+	IS(t, kofi_provider_register(VERSION, &by_query), 0);
+	IS(t, kofi_getinfo(&init_net, VERSION, NULL, NULL, 0, &hints, &info), 0);
+	IS(t, kofi_provider_deregister(&by_query), 0);
+out:
+	fi_freeinfo(info);
 }
 
 /* Fabrics keep their namespace. */
@@ -137,7 +172,7 @@ static void query(struct test *t)
 	IS(t, fi_getinfo(VERSION, NULL, NULL, 1ULL << 62, NULL, &info), -FI_EBADFLAGS);
 	IS(t, fi_getinfo(VERSION, NULL, NULL, FI_SOURCE, NULL, &info), -FI_EINVAL);
 	NEED(t, !info, 0);
-	IS(t, fi_version(), VERSION);
+	IS(t, fi_version(), FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION));
 out:
 	return;
 }
@@ -170,6 +205,7 @@ void test_registry(struct test *t)
 	test_case(t, "register, deregister: misuse", misuse);
 	test_case(t, "a provider in use is not deregistered", in_use);
 	test_case(t, "1000 cycles of register, discover, open, close, deregister", cycles);
+	test_case(t, "a provider that is asked by namespace", queried);
 	test_case(t, "kofi_getinfo, kofi_fabric: a network namespace", namespaces);
 	test_case(t, "fi_getinfo: misuse", query);
 	test_case(t, "fi_dupinfo, fi_freeinfo", dup);

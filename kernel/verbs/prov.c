@@ -190,7 +190,7 @@ static bool device_offer(struct net *net, const char *ifname, const struct socka
 	return true;
 }
 
-static int getinfo(const struct kofi_query *query, struct fi_info **list_p)
+static int query(const struct kofi_query *query, struct fi_info **list_p)
 {
 	struct fi_info *info = template();
 	int ret;
@@ -204,7 +204,7 @@ static int getinfo(const struct kofi_query *query, struct fi_info **list_p)
 	return ret;
 }
 
-static int fabric(struct net *net, struct fi_fabric_attr *attr, struct fid_fabric **fabric_p,
+static int fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric_p,
 		  void *context)
 {
 	return kofi_obj_fabric(&vrb_obj_ops, attr, fabric_p, context);
@@ -217,7 +217,7 @@ static const struct kofi_provider provider = {
 	.max_tx_size = 1024,
 	.max_rx_size = 1024,
 	.owner = THIS_MODULE,
-	.getinfo = getinfo,
+	.query = query,
 	.fabric = fabric,
 };
 

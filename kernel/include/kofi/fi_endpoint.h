@@ -36,6 +36,13 @@ static inline int fi_endpoint(struct fid_domain *domain, struct fi_info *info,
 	return domain->ops->endpoint(domain, info, ep_p, context);
 }
 
+/* fi_ep_open - another name of it. */
+static inline int fi_ep_open(struct fid_domain *domain, struct fi_info *info, struct fid_ep **ep_p,
+			     void *context)
+{
+	return fi_endpoint(domain, info, ep_p, context);
+}
+
 /* fi_srx_context - open a shared receive context: receives are posted there, and endpoints that are
  * bound to it (fi_ep_bind) take from it. A receive completes in the queue of the endpoint that took it.
  *
@@ -67,6 +74,12 @@ static inline int fi_ep_bind(struct fid_ep *ep, struct fid *bfid, uint64_t flags
 static inline int fi_pep_bind(struct fid_pep *pep, struct fid *bfid, uint64_t flags)
 {
 	return pep->fid.ops->bind(&pep->fid, bfid, flags);
+}
+
+/* fi_bind - fi_ep_bind(), fi_pep_bind() or fi_mr_bind(), by the object. */
+static inline int fi_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
+{
+	return fid->ops->bind(fid, bfid, flags);
 }
 
 /* fi_enable - make it ready; receives may be posted, and RDM endpoints may send. */

@@ -63,6 +63,12 @@ static inline ssize_t fi_eq_readerr(struct fid_eq *eq, struct fi_eq_err_entry *b
 	return eq->ops->readerr(eq, buf, flags);
 }
 
+/* fi_eq_error - another name of it. */
+static inline ssize_t fi_eq_error(struct fid_eq *eq, struct fi_eq_err_entry *buf, uint64_t flags)
+{
+	return fi_eq_readerr(eq, buf, flags);
+}
+
 /* fi_eq_write - add an event of the client's own (FI_WRITE). */
 static inline ssize_t fi_eq_write(struct fid_eq *eq, uint32_t event, const void *buf, size_t len,
 				  uint64_t flags)
@@ -91,6 +97,12 @@ static inline ssize_t fi_cq_readerr(struct fid_cq *cq, struct fi_cq_err_entry *b
 				    uint64_t flags)
 {
 	return cq->ops->readerr(cq, buf, flags);
+}
+
+/* fi_cq_error - another name of it. */
+static inline ssize_t fi_cq_error(struct fid_cq *cq, struct fi_cq_err_entry *buf, uint64_t flags)
+{
+	return fi_cq_readerr(cq, buf, flags);
 }
 
 /* fi_cq_sread - fi_cq_read() that sleeps up to @timeout milliseconds, -1 without end. */

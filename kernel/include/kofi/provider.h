@@ -24,19 +24,22 @@ struct kofi_provider {
 	size_t		size;		/* sizeof(struct kofi_provider) as the provider knows it */
 	const char	*name;		/* prov_name of its answers */
 	uint32_t	version;	/* the provider's own, FI_VERSION() */
+	/* Lists what the provider has to offer, in the namespace of the current task, without
+	 * looking at anything but the addresses in the hints: kofi.ko checks the rest and narrows
+	 * the answers. May sleep. NULL: query. Errors: -FI_ENODATA nothing. */
+	int (*getinfo)(uint32_t version, const char *node, const char *service, uint64_t flags,
+		       const struct fi_info *hints, struct fi_info **info_p);
+	/* Frees what getinfo has returned. May sleep. NULL: fi_freeinfo() does. */
+	int (*freeinfo)(struct fi_info *info);
+	/* Opens a fabric. fid.ops, ops are the provider's; net, reg and api_version are set by
+	 * kofi.ko afterwards. May sleep. */
+	int (*fabric)(struct fi_fabric_attr *attr, struct fid_fabric **fabric_p, void *context);
+	/* What getinfo is made of, for a provider whose answers differ between namespaces: it is
+	 * asked for any of them, and its list is freed by fi_freeinfo(). NULL: getinfo. */
+	int (*query)(const struct kofi_query *query, struct fi_info **list_p);
 	uint32_t	max_tx_size;	/* largest tx_attr->size that hints may ask for */
 	uint32_t	max_rx_size;	/* the same for rx_attr->size */
 	struct module	*owner;		/* THIS_MODULE; pinned while a fabric is open */
-
-	/* Lists what the provider has to offer that answers @query, without looking at
-	 * anything else in the hints: kofi.ko checks the rest and narrows the answers.
-	 * May sleep. Errors: -FI_ENODATA nothing. */
-	int (*getinfo)(const struct kofi_query *query, struct fi_info **list_p);
-
-	/* Opens a fabric. fid.ops, ops are the provider's; net, reg and api_version are set by
-	 * kofi.ko afterwards. May sleep. */
-	int (*fabric)(struct net *net, struct fi_fabric_attr *attr, struct fid_fabric **fabric_p,
-		      void *context);
 };
 
 /* kofi_provider_register - make a provider known.
