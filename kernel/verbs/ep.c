@@ -41,10 +41,9 @@ static u64 map_one(struct ib_device *device, const struct kofi_segs *segs, u32 i
 }
 
 /* Every piece must be contiguous for the device: one of vmalloc lies in a page. */
-static int map(struct vrb_op *vop, enum dma_data_direction dir)
+static int map(struct vrb_op *vop, const struct kofi_segs *segs, enum dma_data_direction dir)
 {
 	struct vrb_domain *dom = vrb_ep_of(vop->op.ep)->domain;
-	const struct kofi_segs *segs = &vop->op.segs;
 	size_t len;
 	u64 addr;
 	u32 i;
@@ -90,9 +89,14 @@ static int error_of(enum ib_wc_status status)
 	}
 }
 
+static bool is_atomic(const struct kofi_op *op)
+{
+	return op->type >= KOFI_ATOMIC;
+}
+
 static enum dma_data_direction tx_dir(const struct kofi_op *op)
 {
-	return op->type == KOFI_READ ? DMA_FROM_DEVICE : DMA_TO_DEVICE;
+	return op->type == KOFI_READ || is_atomic(op) ? DMA_FROM_DEVICE : DMA_TO_DEVICE;
 }
 
 /* A device may lose a completion when its queue pair fails, or give it when flush() has taken
@@ -162,6 +166,48 @@ static void use_bounce(struct vrb_op *vop)
 	iov->iov_base = vop->bounce;
 }
 
+/* Of 64 bits: the one element of a list. */
+static u64 element(const struct kofi_segs *segs)
+{
+	const struct kvec *iov = segs->kvec;
+	u64 value;
+
+	while (!iov->iov_len)
+		iov++;
+	memcpy(&value, iov->iov_base, sizeof(value));
+	return value;
+}
+
+static int post_atomic(struct vrb_ep *ep, struct vrb_op *vop)
+{
+	const struct kofi_op *op = &vop->op;
+	struct ib_atomic_wr wr = {
+		.wr.wr_cqe = &vop->cqe, .wr.sg_list = vop->sge, .wr.num_sge = vop->sge_cnt,
+		.wr.send_flags = IB_SEND_SIGNALED, .wr.opcode = IB_WR_ATOMIC_FETCH_AND_ADD,
+		.remote_addr = op->rma[0].addr, .rkey = op->rma[0].key,
+		.compare_add = element(&op->segs),
+	};
+
+	if (op->type == KOFI_COMPARE) {
+		wr.wr.opcode = IB_WR_ATOMIC_CMP_AND_SWP;
+		wr.swap = wr.compare_add;
+		wr.compare_add = element(&op->compare);
+	}
+	return ib_post_send(ep->qp, &wr.wr, NULL);
+}
+
+size_t vrb_atomic_limit(const struct kofi_domain *domain, enum kofi_op_type type,
+			unsigned int datatype, unsigned int op)
+{
+	const struct vrb_domain *dom = domain->priv;
+
+	if (dom->device->attrs.atomic_cap == IB_ATOMIC_NONE ||
+	    (datatype != FI_INT64 && datatype != FI_UINT64))
+		return 0;
+	return (type == KOFI_FETCH && op == FI_SUM) || (type == KOFI_COMPARE && op == FI_CSWAP) ?
+	       sizeof(u64) : 0;
+}
+
 static void fill_wr(struct ib_rdma_wr *wr, struct vrb_op *vop)
 {
 	const struct kofi_op *op = &vop->op;
@@ -213,13 +259,14 @@ static int vrb_tx(struct kofi_ep *kep, struct kofi_op *op)
 		use_bounce(vop);
 	if (op->type == KOFI_READ && op->segs.cnt > 1 && ep->domain->iwarp)
 		return -FI_EINVAL;	/* a read of iWARP has one sink */
-	ret = map(vop, tx_dir(op));
+	ret = map(vop, is_atomic(op) ? &op->result : &op->segs, tx_dir(op));
 	if (ret)
 		return ret;
 	vop->cqe.done = tx_done;
-	fill_wr(&wr, vop);
+	if (!is_atomic(op))
+		fill_wr(&wr, vop);
 	WRITE_ONCE(vop->posted, 1);
-	ret = ib_post_send(ep->qp, &wr.wr, NULL);
+	ret = is_atomic(op) ? post_atomic(ep, vop) : ib_post_send(ep->qp, &wr.wr, NULL);
 	return ret ? refused(vop, ret, tx_dir(op)) : 0;
 }
 
@@ -232,7 +279,7 @@ static int vrb_rx(struct kofi_ep *kep, struct kofi_op *op)
 
 	if (READ_ONCE(ep->state) == VRB_ENDED)
 		return -FI_ESHUTDOWN;
-	ret = map(vop, DMA_FROM_DEVICE);
+	ret = map(vop, &op->segs, DMA_FROM_DEVICE);
 	if (ret)
 		return ret;
 	vop->cqe.done = rx_done;

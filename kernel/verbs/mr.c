@@ -58,12 +58,16 @@ static void fill(struct scatterlist *sg, const struct kofi_segs *segs)
 
 static int access_of(const struct kofi_mr *mr)
 {
+	const struct vrb_domain *dom = mr->domain->priv;
+	const uint64_t both = FI_REMOTE_READ | FI_REMOTE_WRITE;
 	int access = IB_ACCESS_LOCAL_WRITE;
 
 	if (mr->access & FI_REMOTE_READ)
 		access |= IB_ACCESS_REMOTE_READ;
 	if (mr->access & FI_REMOTE_WRITE)
 		access |= IB_ACCESS_REMOTE_WRITE;
+	if ((mr->access & both) == both && dom->device->attrs.atomic_cap != IB_ATOMIC_NONE)
+		access |= IB_ACCESS_REMOTE_ATOMIC;
 	return access;
 }
 

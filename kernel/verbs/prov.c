@@ -129,6 +129,7 @@ static const struct kofi_obj_ops vrb_obj_ops = {
 	.mr_reg = vrb_mr_reg,
 	.mr_enable = vrb_mr_enable,
 	.mr_close = vrb_mr_close,
+	.atomic_limit = vrb_atomic_limit,
 };
 
 /* ---- offers ---- */
@@ -176,6 +177,8 @@ static bool device_offer(struct net *net, const char *ifname, const struct socka
 	iwarp = rdma_protocol_iwarp(id->device, id->port_num);
 	offer->ep_attr->protocol = iwarp ? FI_PROTO_IWARP : FI_PROTO_RDMA_CM_IB_RC;
 	offer->mode = iwarp ? 0 : FI_RX_CQ_DATA;
+	if (attrs->atomic_cap != IB_ATOMIC_NONE)
+		offer->caps |= FI_ATOMIC;
 	offer->domain_attr->cq_data_size = iwarp ? 0 : 4;
 	offer->domain_attr->mr_iov_limit = attrs->max_fast_reg_page_list_len;
 	offer->ep_attr->max_msg_size = 1UL << 23;

@@ -135,6 +135,9 @@ void vrb_end(struct vrb_ep *ep, int err, const void *data, size_t len);
 /* ep.c */
 int vrb_endpoint(struct kofi_domain *domain, struct fi_info *info, struct fid_ep **ep_p,
 		 void *context);
+/* vrb_atomic_limit - fetch-and-add, compare-and-swap, of one element of 64 bits. */
+size_t vrb_atomic_limit(const struct kofi_domain *domain, enum kofi_op_type type,
+			unsigned int datatype, unsigned int op);
 
 /* mr.c */
 int vrb_mr_reg(struct kofi_mr *mr);
