@@ -604,7 +604,7 @@ static void rma_pages(struct test *t)
 				  .rma_iov_count = 1 };
 	size_t flen = 0, nlen = 0;
 	struct fid_mr *mr = NULL;
-	struct scatterlist sgl[16];
+	static struct scatterlist sgl[16];
 	struct fi_cq_tagged_entry e;
 	struct pair p;
 	int i, pass, n;

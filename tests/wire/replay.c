@@ -16,6 +16,8 @@
 #include <string.h>
 
 #include "engine/wire.h"
+#include "foreign/xnet/cm.h"
+#include "foreign/xnet/frame.h"
 #include "rxd/wire.h"
 #include "rxm/wire.h"
 #include "shm/handshake.h"
@@ -163,6 +165,48 @@ static void record_engine(FILE *f)
 	put(f, "xoff", buf, wire_put_base(buf, WIRE_XOFF, 0, 0, 0, 0));
 }
 
+static void record_frame(FILE *f, const char *name, const struct xnet_frame *frame, const uint8_t *packet)
+{
+	uint8_t buf[XNET_FRAME_MAX];
+	size_t len = xnet_frame_put(frame, false, buf);
+
+	if (packet)
+		memcpy(buf + XNET_FRAME_MIN, packet, frame->packet);
+	put(f, name, buf, len);
+}
+
+/* The kernel modules speak the compatible format of tcp, and packets of the engine in it. */
+static void record_kofi(FILE *f)
+{
+	struct xnet_cm_msg msg = { .type = XNET_CM_REQUEST, .packets = true,
+				  .version = { .engine = 4, .engine_oldest = 4 } };
+	const struct wire_atomic amo = { .kind = WIRE_AMO_FETCH, .op = 2, .type = 7 };
+	uint8_t buf[XNET_FRAME_MAX];
+	size_t len;
+
+	xnet_cm_put(&msg, buf);
+	put(f, "request", buf, XNET_CM_SIZE);
+	msg.type = XNET_CM_RESPONSE;
+	xnet_cm_put(&msg, buf);
+	put(f, "response", buf, XNET_CM_SIZE);
+	record_frame(f, "message", &(struct xnet_frame) { .op = XNET_FRAME_MSG, .flags = XNET_FRAME_F_ACK }, NULL);
+	record_frame(f, "ack", &(struct xnet_frame) { .op = XNET_FRAME_ACK }, NULL);
+	record_frame(f, "tagged", &(struct xnet_frame) { .op = XNET_FRAME_TAGGED, .tag = 0x1234,
+		     .flags = XNET_FRAME_F_DATA, .data = 0x5678 }, NULL);
+	record_frame(f, "read", &(struct xnet_frame) { .op = XNET_FRAME_READ, .ranges = 1,
+		     .range = { { 0x1000, 64, 0x99 } } }, NULL);
+	record_frame(f, "write", &(struct xnet_frame) { .op = XNET_FRAME_WRITE, .ranges = 1,
+		     .range = { { 0x1000, 0, 0x99 } } }, NULL);
+	len = wire_put_base(buf, WIRE_ATOMIC, 0, 0, 17, 8);
+	memcpy(buf + len, &amo, sizeof(amo));
+	len = wire_put_rma(buf, len + sizeof(amo), 0x1000, 1, 0x99);
+	record_frame(f, "atomic", &(struct xnet_frame) { .op = XNET_FRAME_PACKET, .len = 8,
+		     .packet = (uint8_t) len }, buf);
+	len = wire_put_word(buf, wire_put_base(buf, WIRE_DATA, 0, 0, 17, 8), 0);
+	record_frame(f, "old", &(struct xnet_frame) { .op = XNET_FRAME_PACKET, .len = 8,
+		     .packet = (uint8_t) len }, buf);
+}
+
 /* ---- today's decoders --------------------------------------------------------------------- */
 
 static bool read_tcp(const struct packet *p)
@@ -228,6 +272,23 @@ static bool read_engine(const struct packet *p)
 	return !why;
 }
 
+static bool read_kofi(const struct packet *p)
+{
+	struct xnet_frame frame;
+	struct xnet_cm_msg msg;
+	struct wire_msg packet;
+	const char *why;
+
+	if (!strcmp(p->name, "request") || !strcmp(p->name, "response"))
+		return xnet_cm_get(p->byte, p->len, &msg) == XNET_CM_OK && msg.packets && !msg.marked &&
+		       msg.version.engine == 4;
+	if (xnet_frame_get(p->byte, p->len, false, &frame, &why) != p->len)
+		return false;
+	if (frame.op != XNET_FRAME_PACKET)
+		return !frame.len && (!frame.ranges || frame.range[0].key == 0x99);
+	return !wire_parse(p->byte + XNET_FRAME_MIN, frame.packet, frame.len, &packet) && packet.id == 17;
+}
+
 static const struct format {
 	const char *name;
 	unsigned version;
@@ -239,6 +300,7 @@ static const struct format {
 	{ "rxd", RXD_VERSION, record_rxd, read_rxd },
 	{ "rxm", RXM_VERSION, record_rxm, read_rxm },
 	{ "engine", WIRE_VERSION, record_engine, read_engine },
+	{ "kofi", XNET_CM_VERSION, record_kofi, read_kofi },
 };
 
 #define FORMATS (sizeof(formats) / sizeof(formats[0]))
