@@ -575,9 +575,7 @@ static __attribute__((noinline)) void measure(struct shm_poller *poller)
 		poller->crowd--;
 }
 
-/* look - at all sockets, for a timer that is due: the rings have none.  In one poll, since polls are seconds apart
- * where processes take turns.
- */
+/* look - at all sockets in one poll, for a timer that is due: the rings have none, and polls may be seconds apart. */
 static bool look(struct chan_poller *base, int *done_p)
 {
 	unsigned calls = chan_poller_calls(base);
