@@ -184,7 +184,8 @@ static const char *ask(struct asked *asked, const char *name, uid_t uid, uint32_
 		return "it is stopped by a debugger";
 	asked->fd = connect_to(name, asked->answer.pid, uid);
 	if (asked->fd < 0)
-		return "its socket refuses, or is that of another process";
+		return "its inspection socket takes no connection, or another process has taken its name: "
+		       "is it ending, or of another user?";
 	if (send(asked->fd, &request, sizeof(request), MSG_NOSIGNAL) != sizeof(request))
 		return "its socket takes no request";
 	return NULL;
@@ -196,7 +197,8 @@ static void hear(struct asked *asked, struct answers *answers)
 	struct answer *answer = &asked->answer;
 
 	if (!answer->silent && (!receive(asked->fd, answer) || !answer->len))
-		answer->silent = "it does not answer, or another release of fi_top is asked for";
+		answer->silent = "it has not answered: its library is of another release than this fi_top, or the "
+				 "machine is overloaded";
 	if (asked->fd >= 0)
 		close(asked->fd);
 	if (answer->silent) {
