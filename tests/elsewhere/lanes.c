@@ -220,6 +220,20 @@ static void pieces_in_every_order_are_one_message(void **state)
 	close_lanes(&w);
 }
 
+/* write_late - a write of pattern @i, whose pieces come late in order @i; another operation follows at once. */
+static void write_late(struct rt_world *w, unsigned i, struct fi_context2 *ctx)
+{
+	fill(out, i);
+	delay(orders[i]);
+	write_long(w, out, ctx, 0);
+}
+
+static void wait_both(struct rt_world *w)
+{
+	rt_wait(w, 0);
+	rt_wait(w, 0);
+}
+
 /* The second of two writes to one place counts. */
 static void a_write_stays_behind_a_write(void **state)
 {
@@ -229,13 +243,10 @@ static void a_write_stays_behind_a_write(void **state)
 
 	open_lanes(&w);
 	for (i = 0; i < ORDER_CNT; i++) {
-		fill(out, i);
 		fill(in, i + 100);
-		delay(orders[i]);
-		write_long(&w, out, &ctx[0], 0);
+		write_late(&w, i, &ctx[0]);
 		write_long(&w, in, &ctx[1], FI_DELIVERY_COMPLETE);
-		rt_wait(&w, 0);
-		rt_wait(&w, 0);
+		wait_both(&w);
 		check(mem, i + 100);
 	}
 	close_lanes(&w);
@@ -250,13 +261,10 @@ static void a_read_stays_behind_a_write(void **state)
 
 	open_lanes(&w);
 	for (i = 0; i < ORDER_CNT; i++) {
-		fill(out, i);
 		memset(in, 0, LONG);
-		delay(orders[i]);
-		write_long(&w, out, &ctx[0], 0);
+		write_late(&w, i, &ctx[0]);
 		rt_do(&w, fi_read(w.ep[0], in, LONG, NULL, w.addr[1], target(&w), fi_mr_key(mr), &ctx[1]));
-		rt_wait(&w, 0);
-		rt_wait(&w, 0);
+		wait_both(&w);
 		check(in, i);
 	}
 	close_lanes(&w);

@@ -812,42 +812,28 @@ local function rxd_hello(buf, _, top)
 	return {}
 end
 
+-- rxd_short - a body that is complete with @least bytes, of which the field @name is shown.
+local function rxd_short(least, name, len)
+	return function(buf, _, top)
+		if buf:len() < least then
+			malformed(rxd, top, "Datagram is incomplete")
+		elseif name == "cookie" then
+			top:add(f["ofi.rxd.cookie"], buf(24, len))
+		else
+			top:add_le(f["ofi.rxd." .. name], buf(24, len))
+		end
+		return {}
+	end
+end
+
 local rxd_bodies = {
 	HELLO = rxd_hello,
 	WELCOME = rxd_hello,
 	DATA = rxd_data,
-	RETRY = function(buf, _, top)
-		if buf:len() < 40 then
-			malformed(rxd, top, "Cookie is incomplete")
-		else
-			top:add(f["ofi.rxd.cookie"], buf(24, 16))
-		end
-		return {}
-	end,
-	REFUSE = function(buf, _, top)
-		if buf:len() < 32 then
-			malformed(rxd, top, "Refusal is incomplete")
-		else
-			top:add_le(f["ofi.rxd.reason"], buf(24, 2))
-		end
-		return {}
-	end,
-	PROBE = function(buf, _, top)
-		if buf:len() < 104 then
-			malformed(rxd, top, "Probe is incomplete")
-		else
-			top:add_le(f["ofi.rxd.cid"], buf(24, 8))
-		end
-		return {}
-	end,
-	RESET = function(buf, _, top)
-		if buf:len() < 32 then
-			malformed(rxd, top, "Reset is incomplete")
-		else
-			top:add_le(f["ofi.rxd.cid"], buf(24, 8))
-		end
-		return {}
-	end,
+	RETRY = rxd_short(40, "cookie", 16),
+	REFUSE = rxd_short(32, "reason", 2),
+	PROBE = rxd_short(104, "cid", 8),
+	RESET = rxd_short(32, "cid", 8),
 }
 
 function rxd.dissector(buf, pinfo, tree)
