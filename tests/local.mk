@@ -268,7 +268,7 @@ tests_hostile_flood_LDADD = src/libfabric.la
 tests_hostile_forked_SOURCES = tests/hostile/forked.c $(hostile_common)
 tests_hostile_forked_LDADD = src/libfabric.la
 tests_hostile_impostor_SOURCES = tests/hostile/impostor.c prov/tcp/hello.c prov/tcp/hello.h \
-	prov/rxm/wire.c prov/rxm/wire.h prov/util/foreign/rxm/cm.c prov/util/foreign/rxm/cm.h \
+	prov/rxm/wire.c prov/rxm/wire.h prov/util/foreign/rxmf/cm.c prov/util/foreign/rxmf/cm.h \
 	prov/util/channel/handshake.c prov/util/channel/handshake.h $(hostile_common)
 tests_hostile_impostor_CFLAGS = $(AM_CFLAGS)
 tests_hostile_impostor_LDADD = src/base/libbase.la src/libfabric.la

@@ -5,7 +5,7 @@
  * compat.h - a connection in the compatible format, to a peer of another implementation.
  *
  * It has what rxm_conn has, and besides it what the format needs.  The engine knows that messages go whole
- * (ENG_FORMAT_WHOLE) and nothing else of it: its packets are translated (foreign/rxm/translate.h) when they
+ * (ENG_FORMAT_WHOLE) and nothing else of it: its packets are translated (foreign/rxmf/translate.h) when they
  * are sent, and the peer's when they are offered.
  * There are no credits: the provider below holds a sender back whose peer has no buffer posted.
  *
@@ -22,7 +22,7 @@
 
 #include "conn.h"
 #include "engine/wire.h"
-#include "foreign/rxm/packet.h"
+#include "foreign/rxmf/packet.h"
 
 #define RXM_COMPAT_ID 1u	/* our index of a connection; each has its own receive buffers */
 

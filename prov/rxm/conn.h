@@ -38,7 +38,7 @@
 
 #include "conf.h"
 #include "dom.h"
-#include "foreign/rxm/packet.h"
+#include "foreign/rxmf/packet.h"
 #include "wire.h"
 
 /* Bytes of a receive buffer: a message of the native format, or an eager one of the compatible. */

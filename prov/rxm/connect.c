@@ -27,7 +27,7 @@
 #include "base/net_addr.h"
 #include "compat.h"
 #include "conn.h"
-#include "foreign/rxm/cm.h"
+#include "foreign/rxmf/cm.h"
 
 /* ---- handshakes ------------------------------------------------------------------------ */
 

@@ -27,7 +27,7 @@ static int rxm_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric, v
 
 static const enum fi_ep_type types[] = { FI_EP_RDM };
 
-/* Endpoints that can pass on the tagged messages of some peers do (foreign/rxm/packet.h). */
+/* Endpoints that can pass on the tagged messages of some peers do (foreign/rxmf/packet.h). */
 static void adopt(struct fi_info *lower)
 {
 	if (net_has_tags(lower->ep_attr))

@@ -7,7 +7,7 @@
  */
 #include "engine/wire.h"
 #include "rxm/compat.h"
-#include "foreign/rxm/cm.h"
+#include "foreign/rxmf/cm.h"
 #include "rxm/test/rig.h"
 
 #define PEER 7

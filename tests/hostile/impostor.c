@@ -11,7 +11,7 @@
  * connection of the others proves who it is (shm), or its source port does (rxd).
  */
 #include "peer.h"
-#include "foreign/rxm/cm.h"
+#include "foreign/rxmf/cm.h"
 #include "rxm/wire.h"
 #include "tcp/hello.h"
 

@@ -13,7 +13,7 @@
 #include "engine/api.h"
 #include "engine/atomic.h"
 #include "foreign/op.h"
-#include "foreign/rxm/translate.h"
+#include "foreign/rxmf/translate.h"
 
 /* ---- ours ------------------------------------------------------------------------------------ */
 

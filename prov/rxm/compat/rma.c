@@ -11,7 +11,7 @@
 
 #include "base/iov.h"
 #include "rxm/compat.h"
-#include "foreign/rxm/translate.h"
+#include "foreign/rxmf/translate.h"
 
 /* ---- reads and writes of the program ------------------------------------------------------------ */
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "rxm/compat.h"
-#include "foreign/rxm/translate.h"
+#include "foreign/rxmf/translate.h"
 
 #define PART_MAX (UINT64_C(1) << 30)	/* bytes of a segmented message */
 

@@ -10,7 +10,7 @@
 
 #include "rxm/compat.h"
 #include "net/opt.h"
-#include "foreign/rxm/translate.h"
+#include "foreign/rxmf/translate.h"
 
 #define SEG_LIMITS 8u			/* messages of up to so many eager limits are cut */
 #define SEG_MAX UINT16_MAX

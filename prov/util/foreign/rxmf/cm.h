@@ -7,8 +7,8 @@
  * Bytes behind them are ignored by other implementations; they may be a mark by which two of this
  * library recognize each other.
  */
-#ifndef FOREIGN_RXM_CM_H
-#define FOREIGN_RXM_CM_H
+#ifndef FOREIGN_RXMF_CM_H
+#define FOREIGN_RXMF_CM_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -11,7 +11,7 @@
 
 #include "base/test/verify.h"
 
-#include "foreign/rxm/cm.h"
+#include "foreign/rxmf/cm.h"
 #include "foreign/test/hex.h"
 
 #define REQUEST "01020403 01c00200 00400000 00100000 03000000 92100000"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-#include "foreign/rxm/packet.h"
+#include "foreign/rxmf/packet.h"
 
 #include <endian.h>
 #include <rdma/fi_atomic.h>
@@ -111,9 +111,7 @@ static const char *get_eager(const struct header *hdr, size_t limit, struct rxmf
 	return out->len > limit ? "it is longer than the eager limit" : NULL;
 }
 
-/* Order and sum of the segments are checked where they are put together (compat_rx.c); here each
- * alone.
- */
+/* get_piece - each segment by itself: order and sum are checked by the provider, which puts them together. */
 static const char *get_piece(const struct header *hdr, size_t limit, struct rxmf_packet *out)
 {
 	get_message(hdr, out);

@@ -29,8 +29,8 @@
  * The provider tcp delivers them with a struct net_tagged in front (net/opt.h): EAGER without a
  * connection.  They are never sent.
  */
-#ifndef FOREIGN_RXM_PACKET_H
-#define FOREIGN_RXM_PACKET_H
+#ifndef FOREIGN_RXMF_PACKET_H
+#define FOREIGN_RXMF_PACKET_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -14,8 +14,8 @@
 #include <rdma/fi_atomic.h>
 
 #include "net/opt.h"
-#include "foreign/rxm/packet.h"
-#include "foreign/rxm/test/captured.h"
+#include "foreign/rxmf/packet.h"
+#include "foreign/rxmf/test/captured.h"
 #include "foreign/test/hex.h"
 
 #define LIMIT 16384

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-#include "foreign/rxm/translate.h"
+#include "foreign/rxmf/translate.h"
 
 #include <rdma/fi_domain.h>
 #include <rdma/fi_errno.h>

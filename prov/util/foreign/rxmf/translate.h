@@ -4,15 +4,15 @@
 /*
  * translate.h - operations (foreign/op.h) as packets of the format of FI_PROTO_RXM, and the reverse.  Pure.
  */
-#ifndef FOREIGN_RXM_TRANSLATE_H
-#define FOREIGN_RXM_TRANSLATE_H
+#ifndef FOREIGN_RXMF_TRANSLATE_H
+#define FOREIGN_RXMF_TRANSLATE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "engine/wire.h"
-#include "foreign/rxm/packet.h"
+#include "foreign/rxmf/packet.h"
 
 /* ---- operations as packets ----------------------------------------------------------------- */
 

@@ -16,8 +16,8 @@
 #include <rdma/fi_errno.h>
 
 #include "foreign/op.h"
-#include "foreign/rxm/test/captured.h"
-#include "foreign/rxm/translate.h"
+#include "foreign/rxmf/test/captured.h"
+#include "foreign/rxmf/translate.h"
 #include "foreign/test/hex.h"
 
 #define LIMIT 16384

@@ -5,8 +5,8 @@
  * captured.h - packets of release 2.6, tcp;ofi_rxm, captured between two of its processes: each kind
  * once, without the frame of the provider below.  What is missing at the end is 0.
  */
-#ifndef FOREIGN_RXM_CAPTURED_H
-#define FOREIGN_RXM_CAPTURED_H
+#ifndef FOREIGN_RXMF_CAPTURED_H
+#define FOREIGN_RXMF_CAPTURED_H
 
 #include <stddef.h>
 

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "foreign/rxm/cm.h"
-#include "foreign/rxm/packet.h"
+#include "foreign/rxmf/cm.h"
+#include "foreign/rxmf/packet.h"
 
 #define LIMIT 16384
 
