@@ -795,7 +795,6 @@ int main(int argc, char **argv)
 	soak(150);
 	for (i = first; i < first + cnt; i++)
 		run(i);
-	printf("%llu networks, %llu messages\n", (unsigned long long) cnt,
-	       (unsigned long long) nodes_delivered);
+	printf("%llu networks, %llu messages\n", (unsigned long long) cnt, (unsigned long long) nodes_delivered);
 	return 0;
 }
