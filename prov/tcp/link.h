@@ -2,64 +2,18 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * link.h - an endpoint's link, its listener, and its channels to peers.
+ * link.h - what a link does for its endpoint: listen, connect, park, check; struct tcp_link is in types.h.
  */
 #ifndef TCP_LINK_H
 #define TCP_LINK_H
 
-#include <net/if.h>
 #include <sys/resource.h>
 
 #include "channel/chan.h"
 #include "channel/hold.h"
-#include "conn.h"
+#include "types.h"
 
 extern const struct eng_link_ops tcp_link_ops;
-
-/* The listening socket of an RDM endpoint or of a passive endpoint. */
-struct tcp_listener {
-	struct chan_listener base;	/* src.fd -1: no socket */
-	unsigned half_open;			/* connections in TCP_CONN_HALF_OPEN */
-	uint64_t no_fd_ns;		/* since when no descriptor is free for them; 0: one is */
-};
-
-struct tcp_link {
-	struct chan_link base;		/* first */
-	const struct tcp_conf *conf;
-	struct tcp_poller *poller;
-	enum tcp_wire_kind kind;
-	uint32_t tclass;		/* of what its sockets send */
-	bool tags;			/* NET_PROTO_TCP_TAGS (net/opt.h) */
-	union net_sa addr;		/* bound address; family AF_UNSPEC: none */
-	union net_sa name;		/* the same as peers know it: never the wildcard */
-	char iface[IF_NAMESIZE];	/* the domain's, at which a wildcard address is named */
-	struct list conns;		/* struct tcp_conn by node: all, in any state */
-	struct tcp_listener listener;
-};
-
-/* What a link keeps for each peer; zeroed by the engine. */
-struct tcp_chan {
-	struct chan base;	/* first; its conn is a struct tcp_conn */
-	struct tcp_conn *attempt;	/* CONNECTING: the connection being made */
-	struct tcp_conn *loop;	/* the accepting end, where an endpoint connects to itself */
-	struct tcp_conn *check;	/* READY: asks the peer whether the connection stands; see check.c */
-	uint64_t check_ns;	/* when the next check may begin */
-};
-
-static inline struct tcp_chan *tcp_chan_of(struct chan *chan)
-{
-	return (struct tcp_chan *) chan;	/* its first member */
-}
-
-static inline struct tcp_link *tcp_link_of(struct chan_link *link)
-{
-	return (struct tcp_link *) link;	/* its first member */
-}
-
-static inline struct tcp_conn *tcp_chan_conn(const struct tcp_chan *chan)
-{
-	return chan->base.conn;
-}
 
 extern const struct chan_ops tcp_chan_ops;
 

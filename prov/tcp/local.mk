@@ -33,6 +33,7 @@ tcp_link_sources = \
 	prov/tcp/poll.h \
 	prov/tcp/rx.c \
 	prov/tcp/tx.c \
+	prov/tcp/types.h \
 	prov/tcp/unacked.c \
 	prov/tcp/wire.h
 
