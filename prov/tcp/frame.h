@@ -66,14 +66,6 @@ static inline enum tcp_frame_verdict tcp_frame_get(const uint8_t *buf, size_t ha
 	return TCP_FRAME_OK;
 }
 
-/* tcp_frame_part - where the part of lane @lane begins in a payload of @len bytes that
- * is striped over @cnt lanes; it ends where the next one begins, the last with the payload.
- */
-static inline uint64_t tcp_frame_part(uint64_t len, unsigned cnt, unsigned lane)
-{
-	return lane == cnt ? len : len / cnt / 64 * 64 * lane;
-}
-
 /* tcp_frame_ctl - the control frame at @buf, of which @have bytes may be read; 0: none. */
 static inline unsigned tcp_frame_ctl(const uint8_t *buf, size_t have)
 {

@@ -270,26 +270,18 @@ static void frames_with_impossible_lengths_are_found(void **state)
 	assert_int_equal(tcp_frame_get(buf, 8, 1 << 20, &hdr_len, &len, &striped), TCP_FRAME_BAD);
 }
 
-static void a_striped_payload_has_a_part_for_each_lane(void **state)
+static void a_striped_payload_is_marked(void **state)
 {
 	uint8_t buf[TCP_FRAME_SIZE + 16] = { 0 };
 	size_t hdr_len;
 	uint64_t len;
 	bool striped;
-	unsigned i, cnt;
 
 	tcp_frame_put(buf, 16 | TCP_FRAME_STRIPED, TCP_STRIPE_MIN + 1);
 	assert_int_equal(tcp_frame_get(buf, sizeof(buf), 1 << 20, &hdr_len, &len, &striped),
 			 TCP_FRAME_OK);
 	assert_true(striped);
 	assert_int_equal(hdr_len, 16);
-	for (cnt = 2; cnt <= TCP_LANES_MAX; cnt++) {
-		assert_int_equal(tcp_frame_part(len, cnt, 0), 0);
-		for (i = 0; i < cnt; i++)
-			assert_true(tcp_frame_part(len, cnt, i + 1) - tcp_frame_part(len, cnt, i) >=
-				    len / cnt - 64);
-		assert_int_equal(tcp_frame_part(len, cnt, cnt), len);
-	}
 }
 
 int main(void)
@@ -305,7 +297,7 @@ int main(void)
 		cmocka_unit_test(no_bytes_do_harm),
 		cmocka_unit_test(a_frame_header_survives_every_split),
 		cmocka_unit_test(frames_with_impossible_lengths_are_found),
-		cmocka_unit_test(a_striped_payload_has_a_part_for_each_lane),
+		cmocka_unit_test(a_striped_payload_is_marked),
 	};
 
 	return cmocka_run_group_tests_name("tcp_hello", tests, NULL, NULL);

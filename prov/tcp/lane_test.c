@@ -204,8 +204,8 @@ static void parts_come_in_any_order(void **state)
 			frame[TCP_FRAME_SIZE + sizeof(hdr) + i] = fake_byte(hdr.seq, i);
 		a->later = (unsigned) (fake_draw() % 40);
 		for (k = (int) (fake_draw() % 3), cnt = 0; cnt < 3; cnt++, k = (k + 1) % 3) {
-			at = tcp_frame_part(len, 3, (unsigned) k) + (k ? TCP_FRAME_SIZE + sizeof(hdr) : 0);
-			part = tcp_frame_part(len, 3, (unsigned) k + 1) + TCP_FRAME_SIZE + sizeof(hdr) - at;
+			at = chan_stripe_at(len, 3, (unsigned) k) + (k ? TCP_FRAME_SIZE + sizeof(hdr) : 0);
+			part = chan_stripe_at(len, 3, (unsigned) k + 1) + TCP_FRAME_SIZE + sizeof(hdr) - at;
 			for (lane = fd[k]; part; at += i, part -= i) {
 				ssize_t ret = send(lane, frame + at, fake_draw() % part + 1, MSG_NOSIGNAL);
 

@@ -22,6 +22,7 @@
 #include <sys/socket.h>
 
 #include "base/iov.h"
+#include "channel/stripe.h"
 #include "net/io.h"
 #include "frame.h"
 #include "link.h"
@@ -138,14 +139,14 @@ bool tcp_rx_unplace(struct eng_link *link, struct eng_peer *peer, void *cookie)
 /* set_parts - set the destinations of the further lanes' parts of a striped payload. */
 static void set_parts(struct tcp_lanes *lanes, size_t len, const struct iovec *iov, size_t iov_cnt)
 {
-	size_t off = tcp_frame_part(len, lanes->cnt, 1), end;
+	size_t off = chan_stripe_at(len, lanes->cnt, 1), end;
 	struct tcp_conn *lane;
 	unsigned i;
 
 	lanes->rx_parts = lanes->cnt;
 	for (i = 1; i < lanes->cnt; i++, off = end) {
 		lane = lanes->conn[i];
-		end = tcp_frame_part(len, lanes->cnt, i + 1);
+		end = chan_stripe_at(len, lanes->cnt, i + 1);
 		set_place(&lane->rx, iov, iov_cnt, off, end - off);
 		if (lane->rx.masked) {
 			lane->rx.masked = false;
@@ -318,7 +319,7 @@ static __attribute__((noinline)) size_t packet(struct tcp_conn *conn, const uint
 	if (__builtin_expect(len >= TCP_STRIPE_MIN && conn->lanes, 0)) {
 		tcp_lane_connect(conn);
 		if (parts)
-			mine = tcp_frame_part(len, conn->lanes->cnt, 1);
+			mine = chan_stripe_at(len, conn->lanes->cnt, 1);
 	}
 	if (__builtin_expect(parts && !tcp_lane_all(conn, TCP_CONN_HELLO_SENT), 0)) {
 		refuse_packet(conn, "a striped frame without the lanes for it");
@@ -665,7 +666,7 @@ static void move(struct chan_hold *hold, const struct iovec *iov, size_t iov_cnt
 	for (i = 0; i < cnt; i++) {
 		lane = i ? conn->lanes->conn[i] : conn;
 		off = end;
-		end = tcp_frame_part(hold->len, cnt, i + 1);
+		end = chan_stripe_at(hold->len, cnt, i + 1);
 		got = end - off - lane->rx.left;
 		iov_scatter(iov, iov_cnt, off, hold->data + off, got);
 		if (lane->rx.left)

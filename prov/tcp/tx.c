@@ -16,6 +16,7 @@
 #include <sys/socket.h>
 
 #include "base/iov.h"
+#include "channel/stripe.h"
 #include "net/io.h"
 #include "frame.h"
 #include "link.h"
@@ -47,7 +48,7 @@ static size_t frame_size(const struct tcp_conn *conn, const struct eng_pkt *pkt)
 	size_t len = pkt->len;
 
 	if (is_striped(pkt))
-		len = tcp_frame_part(len, conn->lanes->cnt, 1);
+		len = chan_stripe_at(len, conn->lanes->cnt, 1);
 	return head_size(pkt) + len;
 }
 
@@ -368,8 +369,8 @@ static bool send_parts(struct tcp_lanes *lanes, const struct eng_pkt *pkt)
 	lanes->tx_pkt = pkt;
 	for (i = 1; i < lanes->cnt; i++) {
 		lane = lanes->conn[i];
-		off = tcp_frame_part(pkt->len, lanes->cnt, i) + lanes->tx_sent[i];
-		left = tcp_frame_part(pkt->len, lanes->cnt, i + 1) - off;
+		off = chan_stripe_at(pkt->len, lanes->cnt, i) + lanes->tx_sent[i];
+		left = chan_stripe_at(pkt->len, lanes->cnt, i + 1) - off;
 		if (left && lane && lane->state == TCP_CONN_READY) {
 			ssize_t ret = send_iov(lane, iov, iov_slice(pkt->iov, pkt->iov_cnt, off,
 								    left, iov));

@@ -25,7 +25,7 @@
  * their HELLO has the epoch and serial of the first, and a lane of 1 or more.  They carry
  * nothing but payload: where the header length of a frame has TCP_FRAME_STRIPED set, each
  * lane has a part of its payload, the first lane's right behind the engine's header; see
- * tcp_frame_part().
+ * chan_stripe_at().
  */
 #ifndef TCP_WIRE_H
 #define TCP_WIRE_H

@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <sys/socket.h>
 
+#include "channel/stripe.h"
 #include "tcp/frame.h"
 #include "tcp/test/fake.h"
 
@@ -69,7 +70,7 @@ static inline void say_frame(struct stream_script *s, size_t len, bool striped)
 	memcpy(first->out + first->len, &hdr, sizeof(hdr));
 	first->len += sizeof(hdr);
 	for (i = 0; i < len; i++) {
-		while (striped && s->lanes > 1 && i == tcp_frame_part(len, s->lanes, lane + 1))
+		while (striped && s->lanes > 1 && i == chan_stripe_at(len, s->lanes, lane + 1))
 			lane++;
 		say_byte(lane, fake_byte(s->seq, i));
 	}

@@ -16,12 +16,14 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/channel/poller.h \
 	prov/util/channel/select.c \
 	prov/util/channel/select.h \
-	prov/util/channel/simultaneous.h
+	prov/util/channel/simultaneous.h \
+	prov/util/channel/stripe.c \
+	prov/util/channel/stripe.h
 
 channel_tests = prov/util/channel/attempt_test prov/util/channel/chan_test \
 	prov/util/channel/handshake_test prov/util/channel/hold_test prov/util/channel/host_test \
 	prov/util/channel/path_test prov/util/channel/poller_test prov/util/channel/select_test \
-	prov/util/channel/simultaneous_test
+	prov/util/channel/simultaneous_test prov/util/channel/stripe_test
 
 if HAVE_CMOCKA
 check_PROGRAMS += $(channel_tests)
@@ -57,4 +59,7 @@ prov_util_channel_select_test_LDFLAGS = -Wl,--wrap=timers_join
 prov_util_channel_simultaneous_test_SOURCES = prov/util/channel/simultaneous_test.c
 prov_util_channel_simultaneous_test_CFLAGS = $(net_test_cflags)
 prov_util_channel_simultaneous_test_LDADD = $(CMOCKA_LIBS)
+prov_util_channel_stripe_test_SOURCES = prov/util/channel/stripe_test.c
+prov_util_channel_stripe_test_CFLAGS = $(net_test_cflags)
+prov_util_channel_stripe_test_LDADD = $(net_test_libs)
 endif
