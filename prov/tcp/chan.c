@@ -4,7 +4,6 @@
 /*
  * struct chan_ops: what the channel layer asks of this link's connections.
  */
-#include <errno.h>
 #include <rdma/fi_errno.h>
 #include <sys/ioctl.h>
 #include <linux/sockios.h>
@@ -81,27 +80,42 @@ static bool finish(struct chan *base)
 	return tcp_stream_idle(conn) && tcp_tx_idle(conn) && !any_unacked(conn);
 }
 
-/* hold_back - without a descriptor an attempt waits until idle connections are parked. */
-static bool hold_back(struct chan *base, int err)
-{
-	struct tcp_poller *poller = tcp_link_of(base->link)->poller;
+/* ---- parking ---------------------------------------------------------------------------- */
 
-	if (err != FI_EMFILE && err != ENFILE)
-		return false;
-	base->busy |= tcp_park_any();
-	if (!tcp_park_must(poller))
-		return false;
-	poller->base.hold_connects = true;
-	return true;
+_Static_assert(TCP_WIRE_PARK_ACK - TCP_WIRE_PARK == CHAN_PARK_CONSENT &&
+	       TCP_WIRE_PARK_NACK - TCP_WIRE_PARK == CHAN_PARK_DENY, "in the order of enum chan_park_ctl");
+
+static bool rx_idle(const struct tcp_rx *rx)
+{
+	return rx->body == TCP_BODY_NONE && !rx->stash_len && !rx->kept;
 }
 
-/* timer - no operation waits for a PARKED peer: check that again later. */
-static void timer(struct chan *base, uint64_t now)
+static bool conn_idle(const struct chan *base, uint64_t *used_p)
 {
-	uint64_t check_ns = tcp_park_check_ns(tcp_link_of(base->link));
+	const struct tcp_conn *conn = base->conn;
 
-	if (check_ns)
-		chan_timer_set(base, now + check_ns);
+	*used_p = conn->used_seq > conn->tx.seq ? conn->used_seq : conn->tx.seq;
+	return conn->state == TCP_CONN_READY && !conn->tx.stage && !conn->tx.blocked && !conn->tx.shut &&
+	       rx_idle(&conn->rx);
+}
+
+/* loop_idle - of an endpoint connected to itself: is nothing in flight between its ends? */
+static bool loop_idle(const struct tcp_chan *chan)
+{
+	int out = 1, in = 1;
+
+	return rx_idle(&chan->loop->rx) &&
+	       !ioctl(tcp_chan_conn(chan)->src.fd, SIOCOUTQ, &out) && !out &&
+	       !ioctl(chan->loop->src.fd, SIOCINQ, &in) && !in;
+}
+
+static int send_park(struct chan *base, enum chan_park_ctl ctl)
+{
+	const struct tcp_chan *chan = tcp_chan_of(base);
+
+	if (ctl == CHAN_PARK_ASK && chan->loop)
+		return loop_idle(chan) ? 1 : -FI_EAGAIN;
+	return tcp_tx_ctl(base->conn, TCP_WIRE_PARK + ctl) ? 0 : -FI_ENOMEM;
 }
 
 static const char *advice(const struct chan *base, int err)
@@ -114,8 +128,10 @@ const struct chan_ops tcp_chan_ops = {
 	.abort = abort_connect,
 	.close = close_conn,
 	.finish = finish,
-	.hold_back = hold_back,
-	.timer = timer,
+	.idle = conn_idle,
+	.park = send_park,
+	.hold_back = chan_park_hold_back,
+	.timer = chan_park_timer,
 	.advice = advice,
 	.path = tcp_path,
 };

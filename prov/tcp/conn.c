@@ -44,7 +44,7 @@ void tcp_conn_set_state(struct tcp_conn *conn, enum tcp_conn_state state)
 	if (was == TCP_CONN_HALF_OPEN)
 		conn->link->listener.half_open--;
 	if (was == TCP_CONN_READY)
-		list_del(&conn->park_node);
+		list_del(&conn->park.node);
 	if (state == TCP_CONN_READY || state == TCP_CONN_CLOSED) {
 		free(conn->handshake);
 		conn->handshake = NULL;
@@ -143,13 +143,14 @@ int tcp_conn_new(struct tcp_link *link, const struct tcp_wireup *wireup, int fd,
 	conn->since_ns = chan_poller_now(&link->poller->base);
 	list_init(&conn->state_node);
 	list_init(&conn->tx.dirty_node);
-	list_init(&conn->park_node);
+	list_init(&conn->park.node);
 	list_init(&conn->unacked_node);
 	list_add_tail(&conn->node, &link->conns);
 	conn->timer.fire = tcp_conn_timed_out;
 	if (!conn->ours)
 		link->listener.half_open++;
-	tcp_park_opened(conn);
+	if (link->kind == TCP_WIRE_RDM)
+		chan_park_opened(&link->poller->base, fd, link->conf->max_conns);
 	*conn_p = conn;
 	return 0;
 }
@@ -190,7 +191,8 @@ void tcp_conn_close(struct tcp_conn *conn)
 	tcp_poller_deactivate(conn->poller, conn);
 	tcp_tx_drop(conn);
 	chan_src_want(&conn->poller->base, &conn->src, 0);
-	tcp_park_closed(conn);
+	if (conn->link->kind == TCP_WIRE_RDM)
+		chan_park_closed(&conn->poller->base);
 	close(conn->src.fd);
 	conn->src.fd = -1;
 	list_del(&conn->node);

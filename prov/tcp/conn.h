@@ -20,6 +20,7 @@
 
 #include "base/net_addr.h"
 #include "channel/hold.h"
+#include "channel/park.h"
 #include "foreign/xnet/rdm.h"
 #include "stream.h"
 #include "hello.h"
@@ -138,15 +139,14 @@ struct tcp_conn {
 	struct tcp_stream *stream;	/* of the compatible wire format; NULL: the native one */
 	uint64_t serial;		/* of the attempt, counted by the connecting peer */
 	uint64_t max_payload;		/* largest payload that the peer may send */
-	uint64_t used_seq;		/* poller->base.seq when input was last found; see park.c */
-	uint64_t nack_ns;		/* when consent to park was last asked for or refused */
+	uint64_t used_seq;		/* poller->base.seq when input was last found */
 	struct list unacked_node;	/* on poller->unacked, or on none */
 	uint64_t silent_ns;		/* on unacked: since when no ACK has arrived; 0: they do */
 	bool silence_logged;		/* with the size of the segments */
 	bool stall_logged;		/* a warning was given that the peer takes nothing */
 	uint64_t taken;			/* on unacked: bytes that were acknowledged at the last check, */
 	uint64_t taken_ns;		/* and when that changed; 0: it was not checked yet */
-	struct list park_node;		/* on poller->parkable: READY, and both peers support parking */
+	struct chan_parkable park;
 	union net_sa peer;		/* for log lines */
 	struct tcp_tx tx;
 	struct tcp_rx rx;

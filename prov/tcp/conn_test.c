@@ -76,7 +76,7 @@ static void what_belongs_to_a_state_ends_with_it(void **state)
 	assert_non_null(a->handshake);		/* the program's answer goes there */
 	tcp_conn_set_state(a, TCP_CONN_READY);
 	assert_null(a->handshake);
-	list_add_tail(&a->park_node, &parkable);
+	list_add_tail(&a->park.node, &parkable);
 	tcp_conn_fail(a, FI_ETIMEDOUT, false);
 	assert_true(list_empty(&parkable));
 	tcp_conn_close(a);

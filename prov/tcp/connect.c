@@ -45,7 +45,9 @@ static void use_conn(struct tcp_conn *conn, struct tcp_chan *chan, const struct 
 	tcp_path_said(chan, hello);
 	chan_up(&chan->base, conn, &id, conn->ours);
 	tcp_stream_up(conn);
-	tcp_park_ready(conn, hello->features);
+	conn->used_seq = conn->poller->base.seq;
+	if (hello->features & TCP_WIRE_CAN_PARK)
+		chan_park_add(&conn->poller->base, &conn->park, &chan->base);
 	tcp_lane_agree(conn, hello->lanes);
 	tcp_tx_pump(conn);
 }

@@ -188,8 +188,8 @@ int tcp_conn_connect(struct tcp_link *link, const struct tcp_wireup *wireup,
 	ret = net_sock_open(addr->sa_family, SOCK_STREAM, &fd);
 	if (ret)
 		return ret;
-	if (link->kind == TCP_WIRE_RDM && tcp_park_reserved(fd) &&
-	    (hello->lane || tcp_park_want(link->poller, 1)))
+	if (link->kind == TCP_WIRE_RDM && chan_park_reserved(fd) &&
+	    (hello->lane || chan_park_want(&link->poller->base, 1)))
 		ret = -FI_EMFILE;	/* the last descriptors are for connecting peers */
 	if (!ret)
 		ret = set_options(link, fd);

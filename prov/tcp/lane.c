@@ -65,7 +65,7 @@ void tcp_lane_connect(struct tcp_conn *conn)
 	conn->lanes->tried = true;
 	addr = eng_peer_addr(chan_peer(&conn->chan->base));
 	for (hello.lane = 1; !ret && hello.lane < conn->lanes->cnt; hello.lane++) {
-		ret = tcp_park_full(link->conf) ? -FI_EMFILE :
+		ret = chan_park_full(link->conf->max_conns) ? -FI_EMFILE :
 		      tcp_conn_connect(link, &lane_wireup, NULL, addr, &hello, NULL, &lane);
 		if (!ret)
 			add_lane(conn, lane, hello.lane);
@@ -102,7 +102,7 @@ void tcp_lane_join(struct tcp_conn *conn, struct tcp_chan *chan, const struct tc
 {
 	int ret;
 
-	if (!may_join(tcp_chan_conn(chan), chan, hello) || tcp_park_full(conn->link->conf)) {
+	if (!may_join(tcp_chan_conn(chan), chan, hello) || chan_park_full(conn->link->conf->max_conns)) {
 		tcp_conn_refuse(conn, CHAN_NO_USE, NULL, 0);
 		return;
 	}

@@ -149,7 +149,7 @@ static void they_are_parked_together(void **state)
 
 	for (round = 0; round < 10; round++) {
 		meet(ab, ba);
-		assert_true(tcp_park_want(poller, 1 + (unsigned) round % 2));
+		assert_true(chan_park_want(&poller->base, 1 + (unsigned) round % 2));
 		if (round % 3)
 			fake_send(ba, LONG, 0);
 		else

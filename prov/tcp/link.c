@@ -53,6 +53,7 @@ static int link_new(struct obj_prog *prog, const struct fi_provider *prov,
 		.conn_timeout_ms = env->conn_timeout_ms,
 		.backoff_ns = BACKOFF_NS,
 		.yield_ns = YIELD_NS,
+		.parked_check_ns = env->keepalive_on ? env->keepalive.idle_s * CLOCK_NS_PER_S : 0,
 	};
 	struct tcp_link *link = calloc(1, sizeof(*link));
 	int ret;

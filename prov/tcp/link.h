@@ -2,12 +2,10 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * link.h - what a link does for its endpoint: listen, connect, park, check; struct tcp_link is in types.h.
+ * link.h - what a link does for its endpoint: listen, connect, check; struct tcp_link is in types.h.
  */
 #ifndef TCP_LINK_H
 #define TCP_LINK_H
-
-#include <sys/resource.h>
 
 #include "channel/chan.h"
 #include "channel/hold.h"
@@ -62,58 +60,6 @@ void tcp_check_start(struct tcp_chan *chan);
 /* tcp_check_answer - answer the CHECK @hello of @chan's peer. */
 void tcp_check_answer(struct tcp_conn *conn, const struct tcp_chan *chan,
 		      const struct tcp_hello *hello);
-
-/* ---- too many connections (park.c) --------------------------------------- */
-
-void tcp_park_init(struct tcp_poller *poller);
-
-/* tcp_park_opened, tcp_park_closed - count the open connections of the process; parks some
- * where few descriptors are left.
- */
-void tcp_park_opened(struct tcp_conn *conn);
-void tcp_park_closed(struct tcp_conn *conn);
-
-/* tcp_park_ready - @conn carries a channel; @features: what its peer can do. */
-void tcp_park_ready(struct tcp_conn *conn, uint8_t features);
-
-/* tcp_park_want - few or no descriptors are left: park @cnt idle connections.  Asynchronous.
- * Returns whether there are any that may be parked.
- */
-bool tcp_park_want(struct tcp_poller *poller, unsigned cnt);
-
-/* tcp_park_must - the same where a connection waits for a descriptor: connections that an
- * operation waits on are parked too.
- */
-bool tcp_park_must(struct tcp_poller *poller);
-
-/* tcp_park_check_ns - after how long a parked peer that an operation waits for is connected to
- * again, to notice its death; 0: never.
- */
-uint64_t tcp_park_check_ns(const struct tcp_link *link);
-
-/* tcp_park_any - does the process have RDM connections at all? */
-bool tcp_park_any(void);
-
-/* tcp_park_reserved - is @fd one of the last descriptors, which are reserved for connecting
- * peers?  The system assigns the lowest free number, so the number tells how many are left.
- */
-bool tcp_park_reserved(int fd);
-
-/* tcp_park_last - is @fd one of the very last descriptors, which no connection takes: the program
- * needs some, too?
- */
-bool tcp_park_last(int fd);
-
-/* tcp_park_fd_limit - RLIMIT_NOFILE, or RLIM_INFINITY. */
-rlim_t tcp_park_fd_limit(void);
-
-/* tcp_park_full - does the process have as many connections as it may? */
-bool tcp_park_full(const struct tcp_conf *conf);
-
-/* tcp_park_ctl - the control frame @ctl (enum tcp_wire_ctl) has arrived on @conn, which may be
- * no longer READY on return.  Returns false if it is not valid in this state.
- */
-bool tcp_park_ctl(struct tcp_conn *conn, unsigned ctl);
 
 /* ---- connected endpoints (cm.c) ----------------------------------------- */
 

@@ -33,7 +33,7 @@ static const struct tcp_wireup *wireup_of(const struct tcp_link *link)
 /* half_open_max - a quarter of the descriptors of the process, HALF_OPEN_MAX at most. */
 static unsigned half_open_max(void)
 {
-	rlim_t most = tcp_park_fd_limit() / 4;
+	rlim_t most = chan_park_fd_limit() / 4;
 
 	return most > HALF_OPEN_MAX ? HALF_OPEN_MAX : most < HALF_OPEN_MIN ? HALF_OPEN_MIN : (unsigned) most;
 }
@@ -130,7 +130,7 @@ static bool fd_expected(struct tcp_link *link)
 	struct tcp_listener *listener = &link->listener;
 	uint64_t now = clock_ns();
 
-	if (!tcp_park_must(link->poller))
+	if (!chan_park_must(&link->poller->base))
 		return false;
 	if (!listener->no_fd_ns)
 		listener->no_fd_ns = now;
@@ -161,9 +161,9 @@ static bool leave_for_program(struct tcp_link *link, int fd)
 {
 	bool young;
 
-	if (!tcp_park_last(fd) || evict(link, true, SILENT_NS, &young))
+	if (!chan_park_last(fd) || evict(link, true, SILENT_NS, &young))
 		return true;
-	tcp_park_must(link->poller);
+	chan_park_must(&link->poller->base);
 	refuse(link, fd);
 	return false;
 }

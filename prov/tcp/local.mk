@@ -27,7 +27,6 @@ tcp_link_sources = \
 	prov/tcp/link.c \
 	prov/tcp/link.h \
 	prov/tcp/listen.c \
-	prov/tcp/park.c \
 	prov/tcp/path.c \
 	prov/tcp/poll.c \
 	prov/tcp/poll.h \

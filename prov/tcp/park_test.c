@@ -36,7 +36,7 @@ static void send_all(struct eng_ep *a, struct eng_ep *b)
 /* park - have one connection of @a's group closed. */
 static void park(struct eng_ep *a, struct eng_peer *ab, unsigned cnt)
 {
-	assert_true(tcp_park_want(poller_of(a), cnt));
+	assert_true(chan_park_want(&poller_of(a)->base, cnt));
 	FAKE_UNTIL(15000, is_parked(ab));
 }
 
@@ -72,7 +72,7 @@ static void what_is_sent_meanwhile_waits(void **state)
 
 	send_all(a, b);
 	for (round = 0; round < 100; round++) {
-		tcp_park_want(poller_of(a), 1 + fake_draw() % 2);
+		chan_park_want(&poller_of(a)->base, 1 + fake_draw() % 2);
 		for (i = (int) (fake_draw() % 40); i; i--) {
 			fake_poll();
 			if (fake_draw() % 8 == 0)
@@ -130,7 +130,7 @@ static void few_connections_serve_many_peers(void **state)
 	/* idle now: they are parked when another connection needs a descriptor */
 	for (ready = N; ready > MAX / 2;) {
 		assert_true(clock_ns() < until);
-		tcp_park_want(poller_of(a), 8);
+		chan_park_want(&poller_of(a)->base, 8);
 		fake_poll();
 		for (i = 0, ready = 0; i < N; i++)
 			ready += chan_at(peer_at(a, b[i]))->base.state == CHAN_READY;
@@ -160,10 +160,10 @@ static void who_waits_goes_last(void **state)
 	peer_at(b, a)->done_cnt--;
 	park(a, ac, 8);
 	assert_int_equal(chan_at(ab)->base.state, CHAN_READY);
-	assert_true(tcp_park_must(poller_of(a)));
+	assert_true(chan_park_must(&poller_of(a)->base));
 	FAKE_UNTIL(15000, is_parked(ab));
 	FAKE_UNTIL(15000, chan_at(ab)->base.state == CHAN_READY);	/* looked after */
-	assert_true(tcp_park_must(poller_of(a)));
+	assert_true(chan_park_must(&poller_of(a)->base));
 	FAKE_UNTIL(15000, is_parked(ab) && is_parked(peer_at(b, a)));
 	peer_at(b, a)->done_cnt++;
 	fake_close(b, 0);
@@ -240,7 +240,7 @@ static void who_does_not_know_how_is_not_asked(void **state)
 	struct eng_peer *peer = fake_peer(a, &script.addr);
 	int fd = script_meet(&script, peer, 0);
 
-	assert_false(tcp_park_want(poller_of(a), 1));
+	assert_false(chan_park_want(&poller_of(a)->base, 1));
 	/* nor does it make sense from it */
 	script_ctl(fd, TCP_WIRE_PARK);
 	FAKE_UNTIL(15000, peer->down == 1);
@@ -283,7 +283,7 @@ static void a_peer_may_want_to_stay(void **state)
 	uint8_t buf[256];
 	ssize_t ret;
 
-	assert_true(tcp_park_want(poller_of(a), 1));
+	assert_true(chan_park_want(&poller_of(a)->base, 1));
 	FAKE_UNTIL(15000, chan_at(peer)->base.state == CHAN_PARKING);
 	fake_send(peer, 20, 0);
 	fake_send(peer, 30, 0);
@@ -386,7 +386,7 @@ static void a_new_connect_does_not_overtake_the_answer(void **state)
 	int fd = script_meet(&script, peer, TCP_WIRE_CAN_PARK), call;
 	struct tcp_hello hello;
 
-	assert_true(tcp_park_want(poller_of(a), 1));
+	assert_true(chan_park_want(&poller_of(a)->base, 1));
 	FAKE_UNTIL(15000, chan_at(peer)->base.state == CHAN_PARKING);
 	script.hello.type = TCP_WIRE_HELLO;
 	script.hello.features = TCP_WIRE_CAN_PARK | TCP_WIRE_RESUMES;

@@ -389,6 +389,6 @@ int tcp_poller_get(struct obj_prog *prog, const struct tcp_conf *conf,
 	list_init(&poller->dead);
 	list_init(&poller->unacked);
 	poller->unacked_due_ns = UINT64_MAX;
-	tcp_park_init(poller);
+	chan_park_init(&poller->base, TCP_CONNECTING_MAX);
 	return 0;
 }

@@ -61,11 +61,6 @@ struct tcp_poller {
 	struct chan_hold *held;		/* payload that the engine held in that call */
 	struct list unacked;		/* struct tcp_conn with unacknowledged bytes; see unacked.c */
 	uint64_t unacked_due_ns;		/* when they are checked next; UINT64_MAX: there are none */
-	struct list parkable;		/* struct tcp_conn: those that may be parked when idle */
-	bool can_park;			/* park_timer has its place in the heap */
-	struct timer park_timer;	/* park some, and check whether that was enough */
-	unsigned park_want;		/* how many to park at that time */
-	bool park_must;			/* even those that an operation waits on */
 	int spare_fd;			/* used to accept and refuse when descriptors run out */
 };
 

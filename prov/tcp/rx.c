@@ -352,6 +352,19 @@ static inline size_t short_packet(struct tcp_conn *conn, const uint8_t *at, size
 	return head + len;
 }
 
+/* on_ctl - a frame without a packet: @ctl, an enum tcp_wire_ctl; 0: it is invalid. */
+static void on_ctl(struct tcp_conn *conn, unsigned ctl)
+{
+	int ret = ctl ? chan_park_on_ctl(&conn->park, (enum chan_park_ctl) (ctl - TCP_WIRE_PARK)) : -FI_EPROTO;
+
+	if (ret == -FI_EPROTO)
+		refuse_packet(conn, "a frame with impossible lengths");
+	else if (ret)
+		tcp_conn_fail(conn, -ret, false);
+	else if (ctl == TCP_WIRE_PARK_NACK)
+		tcp_tx_pump(conn);
+}
+
 /* no_packet - the @have bytes at @at are an incomplete header, a control frame, or invalid.
  * Returns how many bytes were used, or 0 if parse() has to end.
  */
@@ -363,8 +376,7 @@ static __attribute__((noinline)) size_t no_packet(struct tcp_conn *conn, const u
 		memcpy(conn->rx.stash, at, have);
 		return 0;
 	}
-	if (!tcp_park_ctl(conn, tcp_frame_ctl(at, have)))
-		refuse_packet(conn, "a frame with impossible lengths");
+	on_ctl(conn, tcp_frame_ctl(at, have));
 	return conn->state == TCP_CONN_READY ? TCP_FRAME_SIZE : 0;
 }
 

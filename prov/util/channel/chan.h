@@ -37,6 +37,7 @@
 
 #include "base/timer.h"
 #include "channel/handshake.h"
+#include "channel/park.h"
 #include "channel/simultaneous.h"
 #include "engine/link.h"
 #include "obj/log.h"
@@ -97,6 +98,15 @@ struct chan_ops {
 	 */
 	int (*retry_ms)(const struct chan *chan, int err);
 
+	/* idle - has the connection of @chan, which is READY, nothing to send and nothing half received?
+	 * @used_p: [out] poller->seq when it was last used
+	 * park - send @ctl behind all that was sent; with ASK, chan_park_on_ctl() has the answer.
+	 * Returns 0; 1: the peer is this endpoint, and consents; -FI_EAGAIN, -FI_ENOMEM: nothing was sent.
+	 * Both NULL: its connections are not parked (park.h).
+	 */
+	bool (*idle)(const struct chan *chan, uint64_t *used_p);
+	int (*park)(struct chan *chan, enum chan_park_ctl ctl);
+
 	/* hold_back - an attempt failed with @err for want of something that will be there again:
 	 * the channel may wait in the queue instead.  Sets poller->hold_connects, and clears it
 	 * when it is there; else the next poll tries again.  May be NULL.
@@ -131,6 +141,8 @@ struct chan_conf {
 	int conn_timeout_ms;		/* how long one that has to wait for something is */
 	uint64_t backoff_ns;		/* before the second attempt; doubled up to 32 times that */
 	uint64_t yield_ns;		/* after which a promised attempt of the peer is asked for again */
+	uint64_t parked_check_ns;	/* after which a parked peer that an operation waits for is connected
+					 * to, so that its death is noticed; 0: never */
 };
 
 /* What every link begins with. */

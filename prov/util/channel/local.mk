@@ -10,6 +10,8 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/channel/hold.h \
 	prov/util/channel/host.c \
 	prov/util/channel/host.h \
+	prov/util/channel/park.c \
+	prov/util/channel/park.h \
 	prov/util/channel/path.c \
 	prov/util/channel/path.h \
 	prov/util/channel/poller.c \

@@ -19,6 +19,7 @@
 #include "base/list.h"
 #include "base/timer.h"
 #include "channel/hold.h"
+#include "channel/park.h"
 #include "progress/group.h"
 #include "progress/fdset.h"
 
@@ -47,6 +48,7 @@ struct chan_poller {
 	size_t unexpected;		/* bytes of messages without a receive in this poll */
 	uint64_t pulled;		/* held messages that have met a receive */
 	struct chan_holds holds;	/* payload of unexpected packets: memory for the next */
+	struct chan_park park;		/* of a link that parks; else zero */
 };
 
 /* A descriptor in the group's set, and its handler. */
