@@ -37,6 +37,7 @@ static void close_conn(struct chan *base, int err, bool orderly)
 		if (!conn[i])
 			continue;
 		if (orderly) {
+			tcp_tx_flush(conn[i]);
 			tcp_conn_close_orderly(conn[i]);
 			continue;
 		}

@@ -45,6 +45,7 @@ static void on_welcome(struct tcp_conn *conn, const struct tcp_hello *hello, con
 	struct tcp_chan *chan = conn->chan;
 
 	chan->attempt = NULL;
+	conn->src.event = tcp_event;
 	tcp_stream_begin(conn);
 	tcp_stream_up(conn);
 	tcp_path_said(chan, hello);
@@ -145,6 +146,7 @@ int tcp_cm_accept(struct eng_link *base, struct eng_peer *peer, void *req,
 		return ret;
 	}
 	conn->chan = chan;
+	conn->src.event = tcp_event;
 	tcp_stream_begin(conn);
 	tcp_stream_up(conn);
 	chan_up(&chan->base, conn, &(struct chan_id) { .epoch = 0 }, false);

@@ -2,16 +2,20 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 #include <assert.h>
+#include <errno.h>
+#include <poll.h>
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "net/tclass.h"
-#include "link.h"
+#include "types.h"
 
 #define BIT(state) (1u << (state))
-#define ACKS_EVERY 32		/* events of input between two times that ACKs are delayed */
+#define ACK_CHECKS 8		/* within the time that a peer may be silent */
+#define ACK_EVERY_MIN_NS (10 * CLOCK_NS_PER_MS)
+#define CLOSING_NS (1 * CLOCK_NS_PER_S)	/* a peer has this long to end its stream */
 
 /* The legal edges; CLOSED may follow any state. */
 static const unsigned edges[] __attribute__((unused)) = {
@@ -65,56 +69,48 @@ int tcp_conn_watch(struct tcp_conn *conn)
 	return chan_src_want(&conn->poller->base, &conn->src, events);
 }
 
-void tcp_conn_timed_out(struct timer *timer, uint64_t now)
+/* ---- the end of the stream -------------------------------------------------------------- */
+
+bool tcp_conn_peer_closed(const struct tcp_conn *conn)
 {
-	tcp_conn_handshake_timeout(container_of(timer, struct tcp_conn, timer));
+	struct pollfd pfd = { .fd = conn->src.fd, .events = POLLRDHUP };
+
+	return poll(&pfd, 1, 0) > 0;
 }
 
-/* few_acks - a peer on the same host that sends and gets nothing, as in many collectives, would be sent an
- * ACK for each packet that is read; it needs none of them soon.
- */
-static void few_acks(struct tcp_conn *conn)
-{
-	if (conn->same_host && conn->state == TCP_CONN_READY && !(conn->acks++ % ACKS_EVERY))
-		net_sock_delay_acks(conn->src.fd);
-}
-
-/* Output first: it may end the connection, and input is then read no more. */
-static void on_ready_event(struct tcp_conn *conn, uint32_t events)
-{
-	if (events & POLLOUT)
-		tcp_tx_pump(conn);
-	if (conn->state == TCP_CONN_READY && !conn->rx.kept && events & ~(uint32_t) POLLOUT) {
-		tcp_poller_activate(conn->poller, conn);
-		tcp_rx_read(conn, OBJ_POLL_BUDGET);
-		few_acks(conn);
-	}
-	if (conn->state == TCP_CONN_READY && conn->rx.body == TCP_BODY_OTHERS && !conn->rx.masked) {
-		conn->rx.masked = true;
-		tcp_conn_watch(conn);
-	}
-	/* the peer has reset the connection, and what it announced is not wanted yet */
-	if (conn->stream && conn->rx.masked && events & POLLERR)
-		tcp_conn_fail(conn, FI_ECONNRESET, false);
-	/* nothing is read now, so the end of the stream is found later: ask for no event until then */
-	if (conn->state == TCP_CONN_READY && (conn->rx.kept || conn->rx.masked) &&
-	    events & (POLLHUP | POLLERR))
-		chan_src_want(&conn->poller->base, &conn->src, 0);
-}
-
-static void on_event(struct chan_src *src, uint32_t events)
+/* wait_peer_close - discard input until the peer has ended its stream. */
+static void wait_peer_close(struct chan_src *src, uint32_t events)
 {
 	struct tcp_conn *conn = container_of(src, struct tcp_conn, src);
+	uint8_t discarded[4096];
+	ssize_t ret = recv(src->fd, discarded, sizeof(discarded), MSG_DONTWAIT);
 
-	if (events & (POLLRDHUP | POLLHUP | POLLERR))
-		conn->peer_ended = true;
-	if (conn->state == TCP_CONN_READY && conn->first)
-		tcp_lane_event(conn, events);
-	else if (conn->state == TCP_CONN_READY)
-		on_ready_event(conn, events);
-	else
-		tcp_conn_handshake_event(conn, events);
+	if (!ret || (ret < 0 && errno != EAGAIN && errno != EINTR))
+		tcp_conn_close(conn);
 }
+
+/* stop_waiting - handle what arrived in time, although this process polls only now. */
+static void stop_waiting(struct timer *timer, uint64_t now)
+{
+	struct tcp_conn *conn = container_of(timer, struct tcp_conn, timer);
+
+	wait_peer_close(&conn->src, POLLIN);
+	if (conn->state == TCP_CONN_CLOSING)
+		tcp_conn_fail(conn, FI_ETIMEDOUT, false);
+}
+
+void tcp_conn_half_close(struct tcp_conn *conn)
+{
+	tcp_conn_set_state(conn, TCP_CONN_CLOSING);
+	conn->chan = NULL;
+	conn->src.event = wait_peer_close;
+	conn->timer.fire = stop_waiting;
+	shutdown(conn->src.fd, SHUT_WR);
+	chan_src_want(&conn->poller->base, &conn->src, TCP_CONN_IN);
+	chan_poller_timer(&conn->poller->base, &conn->timer, chan_poller_now(&conn->poller->base) + CLOSING_NS);
+}
+
+/* ---- begin ------------------------------------------------------------------------------ */
 
 /* The state begins in CONNECTING (we connect) or HALF_OPEN (accepted). */
 int tcp_conn_new(struct tcp_link *link, const struct tcp_wireup *wireup, int fd,
@@ -134,7 +130,6 @@ int tcp_conn_new(struct tcp_link *link, const struct tcp_wireup *wireup, int fd,
 	conn->handshake->have = 0;
 	conn->handshake->out_len = 0;
 	conn->src.fd = fd;
-	conn->src.event = on_event;
 	conn->state = state;
 	conn->ours = is_connecting(state);
 	conn->wireup = wireup;
@@ -145,8 +140,8 @@ int tcp_conn_new(struct tcp_link *link, const struct tcp_wireup *wireup, int fd,
 	list_init(&conn->tx.dirty_node);
 	list_init(&conn->park.node);
 	list_init(&conn->unacked_node);
+	list_init(&conn->ends);
 	list_add_tail(&conn->node, &link->conns);
-	conn->timer.fire = tcp_conn_timed_out;
 	if (!conn->ours)
 		link->listener.half_open++;
 	if (link->kind == TCP_WIRE_RDM)
@@ -154,6 +149,58 @@ int tcp_conn_new(struct tcp_link *link, const struct tcp_wireup *wireup, int fd,
 	*conn_p = conn;
 	return 0;
 }
+
+/* ---- while it stands --------------------------------------------------------------------- */
+
+void tcp_conn_inactive(struct tcp_conn *conn)
+{
+	struct tcp_poller *poller = conn->poller;
+	unsigned i;
+
+	if (!conn->active)
+		return;
+	conn->active = false;
+	conn->detached = false;
+	conn->streak = 0;
+	for (i = 0; poller->active[i] != conn; i++)
+		;
+	poller->active[i] = poller->active[--poller->active_cnt];
+	obj_poller_set_active(&poller->base.base, poller->active_cnt);
+}
+
+void tcp_conn_unstage(struct tcp_conn *conn)
+{
+	pool_put(&conn->poller->stages, conn->tx.stage);
+	conn->tx.stage = NULL;
+	conn->tx.stage_pos = 0;
+	conn->tx.stage_end = 0;
+}
+
+uint64_t tcp_conn_ack_every_ns(const struct tcp_conf *conf)
+{
+	uint64_t limit = conf->keepalive_on ? conf->keepalive.unacked_ms * CLOCK_NS_PER_MS : 0;
+	uint64_t every = limit / ACK_CHECKS;
+
+	return limit && every < ACK_EVERY_MIN_NS ? ACK_EVERY_MIN_NS : every;
+}
+
+void tcp_conn_await_ack(struct tcp_conn *conn)
+{
+	struct tcp_poller *poller = conn->poller;
+	uint64_t every_ns = tcp_conn_ack_every_ns(poller->conf);
+
+	if (!every_ns)
+		return;
+	conn->silent_ns = conn->taken_ns = 0;
+	conn->stall_logged = false;
+	list_add_tail(&conn->unacked_node, &poller->unacked);
+	if (poller->unacked_due_ns != UINT64_MAX)
+		return;
+	poller->unacked_due_ns = clock_coarse_ns() + every_ns;
+	obj_prog_moved(poller->base.base.prog, poller->unacked_due_ns);
+}
+
+/* ---- end --------------------------------------------------------------------------------- */
 
 /* The channel is marked at once, so that a packet sent before the next poll gets the error. */
 void tcp_conn_fail(struct tcp_conn *conn, int err, bool clean)
@@ -170,26 +217,60 @@ void tcp_conn_fail(struct tcp_conn *conn, int err, bool clean)
 	tcp_conn_set_state(conn, TCP_CONN_FAILED);
 	timer_off(&conn->poller->base.timers, &conn->timer);
 	list_del(&conn->unacked_node);
-	tcp_poller_deactivate(conn->poller, conn);
+	tcp_conn_inactive(conn);
 	chan_src_want(&conn->poller->base, &conn->src, 0);
 	list_del(&conn->state_node);
 	list_add_tail(&conn->state_node, &conn->poller->base.failed);
 	chan_poller_kick(&conn->poller->base);
 }
 
-/* The payload being received is reported last: that upcall may open another connection. */
+static void call_ends(struct tcp_conn *conn, void (*how)(struct tcp_conn *))
+{
+	struct tcp_conn_end *end, *next;
+
+	list_for_each_entry_safe(end, next, &conn->ends, node)
+		end->end(end, conn, how);
+}
+
+static void drop_output(struct tcp_conn *conn)
+{
+	list_del(&conn->tx.dirty_node);
+	if (conn->tx.stage)
+		tcp_conn_unstage(conn);
+	if (conn->tx.blocked) {
+		conn->tx.blocked = false;
+		conn->poller->blocked--;
+	}
+}
+
+/* drop_input - every placement that was promised is reported with -@err.  That upcall may open another
+ * connection, so it is the last that is done.
+ */
+static void drop_input(struct tcp_conn *conn, int err)
+{
+	struct tcp_rx *rx = &conn->rx;
+
+	if (conn->poller->rest == conn)
+		conn->poller->rest = NULL;
+	free(rx->kept);
+	rx->kept = NULL;
+	rx->body = TCP_BODY_NONE;
+	rx->fault = false;
+	rx->masked = false;
+	chan_sink_end(&rx->sink, &conn->link->base.base, err);
+}
+
 void tcp_conn_close(struct tcp_conn *conn)
 {
 	if (conn->state == TCP_CONN_CLOSED)
 		return;
-	tcp_lane_end(conn, tcp_conn_close);
-	tcp_stream_end(conn);
+	call_ends(conn, tcp_conn_close);
 	tcp_conn_set_state(conn, TCP_CONN_CLOSED);
 	timers_leave(&conn->poller->base.timers);
 	timer_off(&conn->poller->base.timers, &conn->timer);
 	list_del(&conn->unacked_node);
-	tcp_poller_deactivate(conn->poller, conn);
-	tcp_tx_drop(conn);
+	tcp_conn_inactive(conn);
+	drop_output(conn);
 	chan_src_want(&conn->poller->base, &conn->src, 0);
 	if (conn->link->kind == TCP_WIRE_RDM)
 		chan_park_closed(&conn->poller->base);
@@ -198,34 +279,35 @@ void tcp_conn_close(struct tcp_conn *conn)
 	list_del(&conn->node);
 	list_del(&conn->state_node);
 	list_add_tail(&conn->state_node, &conn->poller->dead);
-	tcp_rx_drop(conn, conn->err ? conn->err : FI_ECANCELED);
+	drop_input(conn, conn->err ? conn->err : FI_ECANCELED);
 }
 
 /* What the socket does not take now is lost with the peer, which the engine has forgotten. */
 void tcp_conn_close_orderly(struct tcp_conn *conn)
 {
-	if (conn->state == TCP_CONN_READY)
-		tcp_tx_flush(conn);
 	if (conn->state != TCP_CONN_READY) {
 		tcp_conn_close(conn);
 		return;
 	}
-	tcp_lane_end(conn, tcp_conn_close_orderly);
-	tcp_stream_end(conn);
-	tcp_tx_drop(conn);
+	call_ends(conn, tcp_conn_close_orderly);
+	drop_output(conn);
 	list_del(&conn->state_node);
-	tcp_poller_deactivate(conn->poller, conn);
+	tcp_conn_inactive(conn);
 	tcp_conn_half_close(conn);
-	tcp_rx_drop(conn, FI_ECANCELED);
+	drop_input(conn, FI_ECANCELED);
 }
 
 void tcp_conn_free(struct tcp_conn *conn)
 {
+	struct tcp_conn_end *end;
+
+	while ((end = list_pop_entry(&conn->ends, struct tcp_conn_end, node)))
+		end->free(end);
 	free(conn->handshake);
-	free(conn->lanes);
-	tcp_stream_free(conn->stream);
 	free(conn);
 }
+
+/* ---- between two links ------------------------------------------------------------------- */
 
 /* The class is a wish: a connection without it is no failure. */
 void tcp_conn_set_class(const struct tcp_link *link, int fd)

@@ -4,9 +4,14 @@
 /*
  * conn.h - one TCP connection: its socket, its handshake, its two byte streams.
  *
- * A connection knows frames and the channel that owns it.  Its struct tcp_wireup decides
- * what happens when the handshake completes, is refused, or the connection is lost:
- * connect.c for RDM endpoints, cm.c for MSG endpoints and passive ones, lane.c for lanes.
+ * conn.c owns it: makes it, changes its state, ends it, frees it, and calls none of the other files here.
+ * What they find wrong with it they record (tcp_conn_fail()); the poller alone acts on that, at the end
+ * of a poll, by the connection's struct tcp_wireup.  That also decides what happens when the handshake
+ * completes or is refused: connect.c for RDM endpoints, cm.c for MSG endpoints and passive ones, check.c,
+ * lane.c for lanes.  What has a part in the connection and must know of its end is on conn->ends.
+ *
+ * conn->src.event, the handler of socket events, follows the state: handshake.c has that of the
+ * handshake, event.c that of a READY connection, lane.c that of a READY lane, conn.c that of CLOSING.
  *
  * States:  connect -> CONNECTING -> HELLO_SENT -> READY -> FAILED -> CLOSED
  *          accept  -> HALF_OPEN -> READY, or -> REQUESTED -> READY, or -> CLOSING -> CLOSED
@@ -44,8 +49,8 @@ enum tcp_conn_state {
 struct tcp_wireup {
 	/* The peer's HELLO is complete: answer with tcp_conn_welcome() or tcp_conn_refuse(). */
 	void (*hello)(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data);
-	/* The peer has answered our HELLO with WELCOME; the connection is READY.  NULL: a lane,
-	 * whose payload frames on the first lane announce.
+	/* The peer has answered our HELLO with WELCOME; the connection is READY: set the handler of its
+	 * events.
 	 */
 	void (*welcome)(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data);
 	/* The peer has answered our HELLO with REFUSE; must close @conn. */
@@ -98,8 +103,20 @@ struct tcp_tx {
 	bool shut;			/* shut the stream down after what is queued */
 };
 
+/* What else ends with a connection: it puts itself on conn->ends. */
+struct tcp_conn_end {
+	struct list node;
+	/* end - the connection is about to close, or to end its stream.  May be called twice.
+	 * @how: tcp_conn_close() or tcp_conn_close_orderly(): for connections that end with this one
+	 */
+	void (*end)(struct tcp_conn_end *end, struct tcp_conn *conn, void (*how)(struct tcp_conn *));
+	void (*free)(struct tcp_conn_end *end);	/* with the connection */
+};
+
 /* The connections to one peer, where several are agreed; see lane.c. */
 struct tcp_lanes {
+	struct tcp_conn_end end;	/* of the first connection */
+	struct tcp_conn_end lane_end[TCP_LANES_MAX];	/* of each further one */
 	unsigned cnt;			/* number agreed in the handshake */
 	bool tried;			/* the further lanes: connecting them was tried */
 	struct tcp_conn *conn[TCP_LANES_MAX];	/* [0]: the first, which owns this; NULL: none */
@@ -137,6 +154,7 @@ struct tcp_conn {
 	uint64_t since_ns;		/* when the connection was opened */
 	struct tcp_handshake *handshake;
 	struct tcp_stream *stream;	/* of the compatible wire format; NULL: the native one */
+	struct list ends;		/* struct tcp_conn_end */
 	uint64_t serial;		/* of the attempt, counted by the connecting peer */
 	uint64_t max_payload;		/* largest payload that the peer may send */
 	uint64_t used_seq;		/* poller->base.seq when input was last found */
@@ -177,6 +195,19 @@ void tcp_conn_fail(struct tcp_conn *conn, int err, bool clean);
  */
 void tcp_conn_close(struct tcp_conn *conn);
 
+/* tcp_conn_half_close - end our stream and wait for the peer to end its own, so that no
+ * reset overtakes the last bytes that were sent.  The connection then closes by itself.
+ */
+void tcp_conn_half_close(struct tcp_conn *conn);
+
+/* tcp_conn_close_orderly - the engine forgets the peer of a READY or FAILED connection: promised
+ * placements are reported as cancelled.  What is staged is lost: tcp_tx_flush() comes before.
+ */
+void tcp_conn_close_orderly(struct tcp_conn *conn);
+
+/* tcp_conn_peer_closed - has the peer closed?  What it sent before may be unread. */
+bool tcp_conn_peer_closed(const struct tcp_conn *conn);
+
 /* tcp_conn_free - free what tcp_conn_close() left.  The poller does it. */
 void tcp_conn_free(struct tcp_conn *conn);
 
@@ -186,12 +217,34 @@ void tcp_conn_free(struct tcp_conn *conn);
  */
 int tcp_conn_attach(struct tcp_conn *conn, struct tcp_link *link);
 
-/* tcp_conn_timed_out - conn->timer is due before READY or in CLOSING. */
-void tcp_conn_timed_out(struct timer *timer, uint64_t now);
+/* tcp_conn_note_end - note the events of a socket by which a peer ends. */
+static inline void tcp_conn_note_end(struct tcp_conn *conn, uint32_t events)
+{
+	if (events & (POLLRDHUP | POLLHUP | POLLERR))
+		conn->peer_ended = true;
+}
+
+/* tcp_conn_inactive - no more reads without asking the set; the caller sets what the set is to watch. */
+void tcp_conn_inactive(struct tcp_conn *conn);
+
+/* tcp_conn_unstage - release the staging buffer. */
+void tcp_conn_unstage(struct tcp_conn *conn);
 
 /* tcp_conn_set_class - the traffic class of the link's endpoint, on a socket of its own. */
 void tcp_conn_set_class(const struct tcp_link *link, int fd);
 void tcp_conn_detach(struct tcp_conn *conn);
+
+/* tcp_conn_ack_every_ns - time between two checks that what was sent is acknowledged; 0: there are none. */
+uint64_t tcp_conn_ack_every_ns(const struct tcp_conf *conf);
+
+/* tcp_conn_sent - bytes were sent: tcp_unacked_check() finds out whether they are acknowledged. */
+void tcp_conn_await_ack(struct tcp_conn *conn);
+
+static inline void tcp_conn_sent(struct tcp_conn *conn)
+{
+	if (__builtin_expect(list_empty(&conn->unacked_node), 0))
+		tcp_conn_await_ack(conn);
+}
 
 /* tcp_conn_watch - ask the set for what a READY connection waits for: input unless
  * it is paused, masked or detached; room for output if the socket is full.
@@ -235,24 +288,10 @@ void tcp_conn_refuse(struct tcp_conn *conn, uint32_t reason, const void *data, s
  */
 bool tcp_conn_data_fits(const struct tcp_conn *conn, size_t len);
 
-/* tcp_conn_half_close - end our stream and wait for the peer to end its own, so that no
- * reset overtakes the last bytes that were sent.  The connection then closes by itself.
- */
-void tcp_conn_half_close(struct tcp_conn *conn);
+/* ---- socket events of a READY connection (event.c) --------------------------- */
 
-/* tcp_conn_close_orderly - the engine forgets the peer of a READY or FAILED connection: what
- * is staged is sent if the socket takes it, promised placements are reported as cancelled.
- */
-void tcp_conn_close_orderly(struct tcp_conn *conn);
-
-/* tcp_conn_peer_closed - has the peer closed?  What it sent before may be unread. */
-bool tcp_conn_peer_closed(const struct tcp_conn *conn);
-
-/* tcp_conn_handshake_event - a socket event before READY or in CLOSING. */
-void tcp_conn_handshake_event(struct tcp_conn *conn, uint32_t events);
-
-/* tcp_conn_handshake_timeout - conn->timer is due before READY or in CLOSING. */
-void tcp_conn_handshake_timeout(struct tcp_conn *conn);
+/* tcp_event - conn->src.event of a connection that carries a channel. */
+void tcp_event(struct chan_src *src, uint32_t events);
 
 /* ---- sending (tx.c) ---------------------------------------------------- */
 
@@ -291,9 +330,6 @@ void tcp_tx_pump(struct tcp_conn *conn);
 /* tcp_tx_idle - nothing waits in user space. */
 bool tcp_tx_idle(const struct tcp_conn *conn);
 
-/* tcp_tx_drop - discard staged bytes. */
-void tcp_tx_drop(struct tcp_conn *conn);
-
 /* ---- several connections to one peer (lane.c) ---------------------------- */
 
 /* tcp_lane_agree - @conn, READY and with a channel, may have as many lanes as the lower of
@@ -317,26 +353,7 @@ void tcp_lane_join(struct tcp_conn *conn, struct tcp_chan *chan, const struct tc
  */
 bool tcp_lane_all(const struct tcp_conn *conn, enum tcp_conn_state state);
 
-/* tcp_lane_event - a socket event of a READY further lane. */
-void tcp_lane_event(struct tcp_conn *conn, uint32_t events);
-
-/* tcp_lane_end - @conn is about to close.  A first lane: @end is applied to all further ones;
- * a further lane: it is taken out of the first one's table.
- */
-void tcp_lane_end(struct tcp_conn *conn, void (*end)(struct tcp_conn *));
-
 /* ---- peers that do not acknowledge (unacked.c) ---------------------------- */
-
-/* tcp_unacked_add - bytes were sent: check that they are acknowledged in time.  The connection
- * stays on poller->unacked until tcp_unacked_check() finds that they are.
- */
-void tcp_unacked_add(struct tcp_conn *conn);
-
-static inline void tcp_unacked_sent(struct tcp_conn *conn)
-{
-	if (__builtin_expect(list_empty(&conn->unacked_node), 0))
-		tcp_unacked_add(conn);
-}
 
 /* tcp_unacked_check - declare those lost whose peer has acknowledged nothing for
  * FI_TCP_USER_TIMEOUT.
@@ -359,9 +376,6 @@ int tcp_rx_resume(struct tcp_conn *conn);
 
 /* tcp_rx_rest - continue with poller->rest, which may become it again. */
 void tcp_rx_rest(struct tcp_poller *poller);
-
-/* tcp_rx_drop - the connection ends: report every promised placement with -@err. */
-void tcp_rx_drop(struct tcp_conn *conn, int err);
 
 /* ---- for the compatible format */
 

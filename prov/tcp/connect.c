@@ -39,6 +39,7 @@ static void use_conn(struct tcp_conn *conn, struct tcp_chan *chan, const struct 
 	struct chan_id id = id_of(hello);
 
 	conn->chan = chan;
+	conn->src.event = tcp_event;
 	chan->attempt = NULL;
 	chan->check = NULL;
 	tcp_stream_begin(conn);
@@ -140,6 +141,7 @@ static void welcome_self(struct tcp_conn *conn, struct tcp_chan *chan,
 		return;
 	}
 	conn->chan = chan;
+	conn->src.event = tcp_event;
 	chan->loop = conn;
 }
 

@@ -25,7 +25,6 @@
 #include "foreign/xnet/cm.h"
 #include "link.h"
 
-#define CLOSING_NS (1 * CLOCK_NS_PER_S)	/* a refused peer has this long to close */
 #define ANSWER_OVERDUE_NS (1 * CLOCK_NS_PER_S)	/* then a connect no longer counts as one in flight */
 
 static int send_handshake(struct tcp_conn *conn)
@@ -35,15 +34,8 @@ static int send_handshake(struct tcp_conn *conn)
 
 	if (ret < 0)
 		return -errno;
-	tcp_unacked_sent(conn);
+	tcp_conn_sent(conn);
 	return (size_t) ret == handshake->out_len ? 0 : -FI_ENOBUFS;
-}
-
-bool tcp_conn_peer_closed(const struct tcp_conn *conn)
-{
-	struct pollfd pfd = { .fd = conn->src.fd, .events = POLLRDHUP };
-
-	return poll(&pfd, 1, 0) > 0;
 }
 
 /* in_length - of the message that is arriving, as far as is known.  Frames may be right behind an
@@ -122,11 +114,17 @@ static void log_version(struct tcp_conn *conn, struct chan_version theirs, const
 			chan_version_text(&ours, &theirs, text));
 }
 
+static void on_event(struct chan_src *src, uint32_t events);
+static void on_timeout(struct timer *timer, uint64_t now);
+
 /* start_waiting - wait for the connection, or for HELLO.  On an error @conn is closed. */
 static int start_waiting(struct tcp_conn *conn, uint32_t events)
 {
-	int ret = chan_src_want(&conn->poller->base, &conn->src, events);
+	int ret;
 
+	conn->src.event = on_event;
+	conn->timer.fire = on_timeout;
+	ret = chan_src_want(&conn->poller->base, &conn->src, events);
 	if (ret)
 		tcp_conn_close(conn);
 	else
@@ -287,8 +285,7 @@ static void on_welcome(struct tcp_conn *conn, const struct tcp_hello *hello)
 	conn->handshake = NULL;		/* the callback still reads its data */
 	timer_off(&conn->poller->base.timers, &conn->timer);
 	tcp_conn_set_state(conn, TCP_CONN_READY);
-	if (conn->wireup->welcome)
-		conn->wireup->welcome(conn, hello, data);
+	conn->wireup->welcome(conn, hello, data);
 	free(handshake);
 }
 
@@ -355,16 +352,6 @@ int tcp_conn_welcome(struct tcp_conn *conn, uint64_t serial, uint8_t features, c
 	timer_off(&conn->poller->base.timers, &conn->timer);
 	tcp_conn_set_state(conn, TCP_CONN_READY);
 	return 0;
-}
-
-void tcp_conn_half_close(struct tcp_conn *conn)
-{
-	tcp_conn_set_state(conn, TCP_CONN_CLOSING);
-	conn->chan = NULL;
-	conn->timer.fire = tcp_conn_timed_out;	/* fi_accept() has had another use for it */
-	shutdown(conn->src.fd, SHUT_WR);
-	chan_src_want(&conn->poller->base, &conn->src, TCP_CONN_IN);
-	chan_poller_timer(&conn->poller->base, &conn->timer, chan_poller_now(&conn->poller->base) + CLOSING_NS);
 }
 
 void tcp_conn_refuse(struct tcp_conn *conn, uint32_t reason, const void *data, size_t len)
@@ -454,14 +441,15 @@ static void read_handshake(struct tcp_conn *conn)
 		on_request(conn, verdict, &hello);
 }
 
-/* wait_peer_close - discard input until the peer has ended its stream. */
-static void wait_peer_close(struct tcp_conn *conn)
+static void on_event(struct chan_src *src, uint32_t events)
 {
-	uint8_t discarded[4096];
-	ssize_t ret = recv(conn->src.fd, discarded, sizeof(discarded), MSG_DONTWAIT);
+	struct tcp_conn *conn = container_of(src, struct tcp_conn, src);
 
-	if (!ret || (ret < 0 && errno != EAGAIN && errno != EINTR))
-		tcp_conn_close(conn);
+	tcp_conn_note_end(conn, events);
+	if (conn->state == TCP_CONN_CONNECTING)
+		on_connected(conn);
+	else if (conn->state == TCP_CONN_HELLO_SENT || conn->state == TCP_CONN_HALF_OPEN)
+		read_handshake(conn);
 }
 
 /* check_socket - handle what arrived in time, although this process polls only now. */
@@ -473,11 +461,12 @@ static void check_socket(struct tcp_conn *conn)
 	};
 
 	if (poll(&pfd, 1, 0) > 0)
-		tcp_conn_handshake_event(conn, (uint32_t) pfd.revents);
+		on_event(&conn->src, (uint32_t) pfd.revents);
 }
 
-void tcp_conn_handshake_timeout(struct tcp_conn *conn)
+static void on_timeout(struct timer *timer, uint64_t now)
 {
+	struct tcp_conn *conn = container_of(timer, struct tcp_conn, timer);
 	enum tcp_conn_state state = conn->state;
 
 	check_socket(conn);
@@ -487,22 +476,4 @@ void tcp_conn_handshake_timeout(struct tcp_conn *conn)
 		on_answer_overdue(conn);
 	else
 		tcp_conn_fail(conn, FI_ETIMEDOUT, false);
-}
-
-void tcp_conn_handshake_event(struct tcp_conn *conn, uint32_t events)
-{
-	switch (conn->state) {
-	case TCP_CONN_CONNECTING:
-		on_connected(conn);
-		break;
-	case TCP_CONN_HELLO_SENT:
-	case TCP_CONN_HALF_OPEN:
-		read_handshake(conn);
-		break;
-	case TCP_CONN_CLOSING:
-		wait_peer_close(conn);
-		break;
-	default:
-		break;
-	}
 }

@@ -23,6 +23,45 @@
 
 static const struct tcp_wireup lane_wireup;
 
+static void on_event(struct chan_src *src, uint32_t events);
+
+static void remove_lane(struct tcp_conn *conn)
+{
+	struct tcp_lanes *lanes = conn->first->lanes;
+	unsigned i;
+
+	for (i = 1; lanes->conn[i] != conn; i++)
+		;
+	list_del(&lanes->lane_end[i].node);
+	lanes->conn[i] = NULL;
+	conn->first = NULL;
+}
+
+static void end_lane(struct tcp_conn_end *end, struct tcp_conn *conn, void (*how)(struct tcp_conn *))
+{
+	remove_lane(conn);
+}
+
+/* end_lanes - the first lane ends, and the further ones with it. */
+static void end_lanes(struct tcp_conn_end *end, struct tcp_conn *conn, void (*how)(struct tcp_conn *))
+{
+	struct tcp_conn *lane;
+	unsigned i;
+
+	for (i = 1; i < conn->lanes->cnt; i++) {
+		lane = conn->lanes->conn[i];
+		if (!lane)
+			continue;
+		remove_lane(lane);
+		how(lane);
+	}
+}
+
+static void free_lanes(struct tcp_conn_end *end)
+{
+	free(container_of(end, struct tcp_lanes, end));
+}
+
 void tcp_lane_agree(struct tcp_conn *conn, uint8_t theirs)
 {
 	unsigned cnt = (unsigned) conn->link->conf->lanes;
@@ -36,13 +75,20 @@ void tcp_lane_agree(struct tcp_conn *conn, uint8_t theirs)
 		return;			/* further lanes are refused */
 	conn->lanes->cnt = cnt;
 	conn->lanes->conn[0] = conn;
+	conn->lanes->end.end = end_lanes;
+	conn->lanes->end.free = free_lanes;
+	list_add_tail(&conn->lanes->end.node, &conn->ends);
 }
 
 static void add_lane(struct tcp_conn *first, struct tcp_conn *conn, unsigned lane)
 {
+	struct tcp_conn_end *end = &first->lanes->lane_end[lane];
+
 	conn->first = first;
 	conn->wireup = &lane_wireup;
 	first->lanes->conn[lane] = conn;
+	end->end = end_lane;
+	list_add_tail(&end->node, &conn->ends);
 }
 
 static bool may_connect(const struct tcp_conn *conn)
@@ -112,33 +158,8 @@ void tcp_lane_join(struct tcp_conn *conn, struct tcp_chan *chan, const struct tc
 		return;
 	}
 	conn->peer = tcp_chan_conn(chan)->peer;
+	conn->src.event = on_event;
 	add_lane(chan->base.conn, conn, hello->lane);
-}
-
-static void remove_lane(struct tcp_conn *conn)
-{
-	unsigned i;
-
-	for (i = 1; conn->first->lanes->conn[i] != conn; i++)
-		;
-	conn->first->lanes->conn[i] = NULL;
-	conn->first = NULL;
-}
-
-void tcp_lane_end(struct tcp_conn *conn, void (*end)(struct tcp_conn *))
-{
-	struct tcp_conn *lane;
-	unsigned i;
-
-	if (conn->first)
-		remove_lane(conn);
-	for (i = 1; conn->lanes && i < conn->lanes->cnt; i++) {
-		lane = conn->lanes->conn[i];
-		if (!lane)
-			continue;
-		remove_lane(lane);
-		end(lane);
-	}
 }
 
 /* check_early - input that no frame has announced yet, or the end of the stream, can wait; an error
@@ -157,10 +178,11 @@ static void check_early(struct tcp_conn *conn)
 	}
 }
 
-void tcp_lane_event(struct tcp_conn *conn, uint32_t events)
+static void on_event(struct chan_src *src, uint32_t events)
 {
-	struct tcp_conn *first = conn->first;
+	struct tcp_conn *conn = container_of(src, struct tcp_conn, src), *first = conn->first;
 
+	tcp_conn_note_end(conn, events);
 	if (first->state != TCP_CONN_READY)
 		return;			/* the next poll closes it, and this one with it */
 	if (events & POLLOUT)
@@ -175,6 +197,11 @@ void tcp_lane_event(struct tcp_conn *conn, uint32_t events)
 }
 
 /* ---- handshakes --------------------------------------------------------------------- */
+
+static void on_welcome(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data)
+{
+	conn->src.event = on_event;
+}
 
 static void on_refused(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data)
 {
@@ -192,6 +219,7 @@ static void on_lost(struct tcp_conn *conn)
 }
 
 static const struct tcp_wireup lane_wireup = {
+	.welcome = on_welcome,
 	.refused = on_refused,
 	.lost = on_lost,
 };

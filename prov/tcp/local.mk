@@ -19,6 +19,7 @@ tcp_link_sources = \
 	prov/tcp/conn.c \
 	prov/tcp/conn.h \
 	prov/tcp/connect.c \
+	prov/tcp/event.c \
 	prov/tcp/frame.h \
 	prov/tcp/handshake.c \
 	prov/tcp/hello.c \

@@ -65,21 +65,11 @@ static __attribute__((noinline)) int ask_set(struct tcp_poller *poller)
 
 void tcp_poller_deactivate(struct tcp_poller *poller, struct tcp_conn *conn)
 {
-	unsigned i;
+	bool detached = conn->detached;
 
-	if (!conn->active)
-		return;
-	conn->active = false;
-	conn->streak = 0;
-	if (conn->detached) {
-		conn->detached = false;
-		if (conn->state == TCP_CONN_READY && tcp_conn_watch(conn))
-			tcp_conn_fail(conn, FI_ENOMEM, false);
-	}
-	for (i = 0; poller->active[i] != conn; i++)
-		;
-	poller->active[i] = poller->active[--poller->active_cnt];
-	obj_poller_set_active(&poller->base.base, poller->active_cnt);
+	tcp_conn_inactive(conn);
+	if (detached && conn->state == TCP_CONN_READY && tcp_conn_watch(conn))
+		tcp_conn_fail(conn, FI_ENOMEM, false);
 }
 
 /* least_recent - the active connection whose input was found longest ago. */

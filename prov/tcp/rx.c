@@ -650,20 +650,6 @@ int tcp_rx_resume(struct tcp_conn *conn)
 	return 1;
 }
 
-void tcp_rx_drop(struct tcp_conn *conn, int err)
-{
-	struct tcp_rx *rx = &conn->rx;
-
-	if (conn->poller->rest == conn)
-		conn->poller->rest = NULL;
-	free(rx->kept);
-	rx->kept = NULL;
-	rx->body = TCP_BODY_NONE;
-	rx->fault = false;
-	rx->masked = false;
-	chan_sink_end(&rx->sink, &conn->link->base.base, err);
-}
-
 /* ---- payload kept for later ----------------------------------------------------- */
 
 /* move - of a payload that is still arriving, what is here goes to @iov, and the rest

@@ -42,7 +42,6 @@ struct tcp_stream;
  * Errors: -FI_ENOMEM.
  */
 int tcp_stream_new(struct tcp_conn *conn, bool swapped, bool announces);
-void tcp_stream_free(struct tcp_stream *stream);
 
 /* tcp_stream_packets - the peer takes frames that hold packets: atomics can be sent. */
 void tcp_stream_packets(struct tcp_conn *conn);
@@ -57,11 +56,6 @@ void tcp_stream_begin(struct tcp_conn *conn);
  * fi_accept().
  */
 void tcp_stream_up(struct tcp_conn *conn);
-
-/* tcp_stream_end - @conn is about to end: packets that it holds go back to those that wait in the
- * channel.
- */
-void tcp_stream_end(struct tcp_conn *conn);
 
 /* tcp_stream_idle - no packet waits.  True in the native format. */
 bool tcp_stream_idle(const struct tcp_conn *conn);

@@ -67,26 +67,18 @@ static void set_blocked(struct tcp_conn *conn, bool blocked)
 	tcp_conn_watch(conn);
 }
 
-static void stage_release(struct tcp_conn *conn)
-{
-	pool_put(&conn->poller->stages, conn->tx.stage);
-	conn->tx.stage = NULL;
-	conn->tx.stage_pos = 0;
-	conn->tx.stage_end = 0;
-}
-
 static void staged_sent(struct tcp_conn *conn, size_t len)
 {
 	conn->tx.stage_pos += len;
 	if (conn->tx.stage && conn->tx.stage_pos == conn->tx.stage_end)
-		stage_release(conn);
+		tcp_conn_unstage(conn);
 }
 
 /* send_result - 0: the socket is full; < 0: an error, the connection is declared lost. */
 static ssize_t send_result(struct tcp_conn *conn, ssize_t ret)
 {
 	if (ret >= 0) {
-		tcp_unacked_sent(conn);
+		tcp_conn_sent(conn);
 		return ret;
 	}
 	if (errno == EAGAIN || errno == EINTR)
@@ -603,15 +595,4 @@ bool tcp_tx_idle(const struct tcp_conn *conn)
 {
 	return !conn->tx.stage && (list_empty(&conn->chan->base.pending) ||
 				   conn->chan->base.state != CHAN_READY);
-}
-
-void tcp_tx_drop(struct tcp_conn *conn)
-{
-	list_del(&conn->tx.dirty_node);
-	if (conn->tx.stage)
-		stage_release(conn);
-	if (conn->tx.blocked) {
-		conn->tx.blocked = false;
-		conn->poller->blocked--;
-	}
 }

@@ -343,22 +343,22 @@ static void a_stream_is_shut_behind_the_last_byte(void **state)
 	far_close(&far);
 }
 
-static void staged_bytes_can_be_discarded(void **state)
+static void staged_bytes_end_with_the_connection(void **state)
 {
 	struct far far = far_open(1);
 	struct tcp_poller *poller = far.conn->poller;
+	uint8_t byte;
 
 	assert_int_equal(far_send(&far, 20, ENG_PKT_MORE), 1);
 	assert_false(list_empty(&poller->base.dirty));
 	far.conn->tx.blocked = true;
 	poller->blocked = 1;
-	tcp_tx_drop(far.conn);
-	assert_null(far.conn->tx.stage);
+	tcp_conn_fail(far.conn, FI_ECONNRESET, false);
+	fake_poll();
+	assert_int_equal(far.peer->down, 1);
 	assert_true(list_empty(&poller->base.dirty));
 	assert_int_equal(poller->blocked, 0);
-	assert_false(far.conn->tx.blocked);
-	fake_poll();
-	far_none(0);
+	assert_int_equal(recv(stream_lane[0].fd, &byte, 1, 0), 0);
 	far_close(&far);
 }
 
@@ -428,7 +428,7 @@ int main(void)
 		TEST(a_peer_that_closes_behind_its_last_bytes),
 		TEST(an_error_of_the_socket_ends_the_connection_once),
 		TEST(a_stream_is_shut_behind_the_last_byte),
-		TEST(staged_bytes_can_be_discarded),
+		TEST(staged_bytes_end_with_the_connection),
 		TEST(a_long_packet_is_divided_among_the_lanes),
 		TEST(the_next_packet_follows_all_parts_of_a_striped_one),
 	};

@@ -32,44 +32,16 @@ enum { SOCKET_INFO = TCP_INFO };	/* conf.h defines a TCP_INFO that logs */
 
 #include "link.h"
 
-#define CHECKS 8			/* checks within the time that a peer may be silent */
-#define INTERVAL_MIN_MS 10u
 #define SILENCE_NS (3 * CLOCK_NS_PER_S)	/* after which the size of segments is logged */
 #define PROBES_LOST 2		/* a single probe may be lost, and systems do not answer each */
-
-static uint64_t limit_ns(const struct tcp_poller *poller)
-{
-	return poller->conf->keepalive.unacked_ms * CLOCK_NS_PER_MS;
-}
-
-static uint64_t interval_ns(const struct tcp_poller *poller)
-{
-	uint64_t least = INTERVAL_MIN_MS * CLOCK_NS_PER_MS, ns = limit_ns(poller) / CHECKS;
-
-	return ns > least ? ns : least;
-}
 
 /* bound_ns - the limit less two intervals, by which a loss may be found late. */
 static uint64_t bound_ns(const struct tcp_poller *poller)
 {
-	uint64_t limit = limit_ns(poller), late = 2 * interval_ns(poller);
+	uint64_t limit = poller->conf->keepalive.unacked_ms * CLOCK_NS_PER_MS;
+	uint64_t late = 2 * tcp_conn_ack_every_ns(poller->conf);
 
 	return limit > 2 * late ? limit - late : limit / 2;
-}
-
-void tcp_unacked_add(struct tcp_conn *conn)
-{
-	struct tcp_poller *poller = conn->poller;
-
-	if (!poller->conf->keepalive_on || !poller->conf->keepalive.unacked_ms)
-		return;
-	conn->silent_ns = conn->taken_ns = 0;
-	conn->stall_logged = false;
-	list_add_tail(&conn->unacked_node, &poller->unacked);
-	if (poller->unacked_due_ns != UINT64_MAX)
-		return;
-	poller->unacked_due_ns = clock_coarse_ns() + interval_ns(poller);
-	obj_prog_moved(poller->base.base.prog, poller->unacked_due_ns);
 }
 
 /* unacknowledged - are there bytes that the peer has not acknowledged?  Not asked in CLOSING. */
@@ -88,7 +60,7 @@ static uint64_t silent_for(struct tcp_conn *conn, const struct tcp_info *info, u
 {
 	uint64_t silence = info->tcpi_last_ack_recv * CLOCK_NS_PER_MS;
 	uint64_t heard = silence < now ? now - silence : 0;
-	uint64_t known = now - interval_ns(conn->poller);
+	uint64_t known = now - tcp_conn_ack_every_ns(conn->poller->conf);
 
 	if (!info->tcpi_retransmits && info->tcpi_probes < PROBES_LOST) {
 		conn->silent_ns = 0;
@@ -156,5 +128,5 @@ void tcp_unacked_check(struct tcp_poller *poller, uint64_t now)
 			tcp_conn_fail(conn, FI_ETIMEDOUT, false);
 	}
 	poller->unacked_due_ns = list_empty(&poller->unacked) ? UINT64_MAX :
-			       now + interval_ns(poller);
+			       now + tcp_conn_ack_every_ns(poller->conf);
 }

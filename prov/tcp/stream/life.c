@@ -102,6 +102,41 @@ static void free_notes(struct list *notes)
 		tcp_stream_note_free(tcp_stream_first(notes));
 }
 
+static void free_stream(struct tcp_conn_end *end)
+{
+	struct tcp_stream *s = container_of(end, struct tcp_stream, end);
+	struct list *item;
+
+	free_notes(&s->acks);
+	free_notes(&s->reads);
+	free_notes(&s->owed);
+	free_notes(&s->served);
+	free_notes(&s->amos);
+	free_notes(&s->peer_amos);
+	while ((item = list_pop(&s->rts)))
+		free(container_of(item, struct rts, node));
+	free(s);
+}
+
+/* end_stream - packets that it holds go back to those that wait in the channel. */
+static void end_stream(struct tcp_conn_end *end, struct tcp_conn *conn, void (*how)(struct tcp_conn *))
+{
+	struct tcp_stream *s = conn->stream;
+	struct list *pending;
+
+	if (s->joined) {
+		s->joined = false;
+		timer_off(&conn->poller->base.timers, &s->timer);
+		timers_leave(&conn->poller->base.timers);
+	}
+	if (!conn->chan)
+		return;
+	pending = &conn->chan->base.pending;
+	list_splice_tail(&s->sent, pending);
+	list_splice_tail(&s->refused, pending);
+	list_splice_tail(&s->waiting, pending);
+}
+
 int tcp_stream_new(struct tcp_conn *conn, bool swapped, bool announces)
 {
 	struct tcp_stream *s = calloc(1, sizeof(*s));
@@ -127,6 +162,9 @@ int tcp_stream_new(struct tcp_conn *conn, bool swapped, bool announces)
 	lists[9] = &s->peer_amos;
 	for (i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
 		list_init(lists[i]);
+	s->end.end = end_stream;
+	s->end.free = free_stream;
+	list_add_tail(&s->end.node, &conn->ends);
 	conn->stream = s;
 	return 0;
 }
@@ -139,23 +177,6 @@ void tcp_stream_packets(struct tcp_conn *conn)
 bool tcp_stream_has_packets(const struct tcp_conn *conn)
 {
 	return conn->stream && conn->stream->packets;
-}
-
-void tcp_stream_free(struct tcp_stream *s)
-{
-	struct list *item;
-
-	if (!s)
-		return;
-	free_notes(&s->acks);
-	free_notes(&s->reads);
-	free_notes(&s->owed);
-	free_notes(&s->served);
-	free_notes(&s->amos);
-	free_notes(&s->peer_amos);
-	while ((item = list_pop(&s->rts)))
-		free(container_of(item, struct rts, node));
-	free(s);
 }
 
 void tcp_stream_begin(struct tcp_conn *conn)
@@ -182,24 +203,6 @@ void tcp_stream_up(struct tcp_conn *conn)
 	conn->stream->joined = true;
 	if (conn->link->kind == TCP_WIRE_RDM)
 		tcp_stream_send_waiting(conn);
-}
-
-void tcp_stream_end(struct tcp_conn *conn)
-{
-	struct tcp_stream *s = conn->stream;
-	struct list *pending;
-
-	if (s && s->joined) {
-		s->joined = false;
-		timer_off(&conn->poller->base.timers, &s->timer);
-		timers_leave(&conn->poller->base.timers);
-	}
-	if (!s || !conn->chan)
-		return;
-	pending = &conn->chan->base.pending;
-	list_splice_tail(&s->sent, pending);
-	list_splice_tail(&s->refused, pending);
-	list_splice_tail(&s->waiting, pending);
 }
 
 bool tcp_stream_idle(const struct tcp_conn *conn)

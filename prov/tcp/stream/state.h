@@ -52,6 +52,7 @@ enum announced {
 
 struct tcp_stream {
 	struct tcp_conn *conn;
+	struct tcp_conn_end end;
 	struct timer timer;	/* work for the next poll */
 	bool joined;		/* the timer has its place in the heap */
 	bool swapped;

@@ -151,6 +151,7 @@ static inline struct tcp_conn *stream_conn(struct tcp_link *link, struct stream_
 
 	CHECK(!socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair));
 	CHECK(!tcp_conn_new(link, &tcp_rdm_wireup, pair[0], TCP_CONN_HALF_OPEN, &conn));
+	conn->src.event = tcp_event;
 	lane->fd = pair[1];
 	lane->at = lane->len = 0;
 	return conn;
