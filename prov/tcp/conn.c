@@ -200,6 +200,20 @@ void tcp_conn_await_ack(struct tcp_conn *conn)
 	obj_prog_moved(poller->base.base.prog, poller->unacked_due_ns);
 }
 
+bool tcp_lanes_are(const struct tcp_conn *conn, enum tcp_conn_state state)
+{
+	const struct tcp_lanes *lanes = conn->lanes;
+	const struct tcp_conn *lane;
+	unsigned i;
+
+	for (i = 1; lanes && i < lanes->cnt; i++) {
+		lane = lanes->conn[i];
+		if (!lane || (lane->state != TCP_CONN_READY && lane->state != state))
+			return false;
+	}
+	return lanes != NULL;
+}
+
 /* ---- end --------------------------------------------------------------------------------- */
 
 /* The channel is marked at once, so that a packet sent before the next poll gets the error. */

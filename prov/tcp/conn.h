@@ -118,6 +118,8 @@ struct tcp_lanes {
 	struct tcp_conn_end end;	/* of the first connection */
 	struct tcp_conn_end lane_end[TCP_LANES_MAX];	/* of each further one */
 	unsigned cnt;			/* number agreed in the handshake */
+	struct timer timer;		/* connect the further lanes */
+	bool joined;			/* the timer has its place in the heap */
 	bool tried;			/* the further lanes: connecting them was tried */
 	struct tcp_conn *conn[TCP_LANES_MAX];	/* [0]: the first, which owns this; NULL: none */
 	unsigned rx_parts;		/* incomplete parts of the striped payload being received */
@@ -251,6 +253,31 @@ static inline void tcp_conn_sent(struct tcp_conn *conn)
  */
 int tcp_conn_watch(struct tcp_conn *conn);
 
+/* ---- several connections to one peer ----------------------------------------- */
+
+/* tcp_conn_first - the first lane of @conn, which may be that itself. */
+static inline struct tcp_conn *tcp_conn_first(struct tcp_conn *conn)
+{
+	return conn->first ? conn->first : conn;
+}
+
+/* tcp_lanes_want - a long payload is sent or received: the next poll connects the further lanes of @conn,
+ * if this side made the first connection.
+ */
+static inline void tcp_lanes_want(struct tcp_conn *conn)
+{
+	struct tcp_lanes *lanes = conn->lanes;
+
+	if (conn->ours && !lanes->tried && !lanes->timer.at)
+		chan_poller_timer(&conn->poller->base, &lanes->timer, 0);
+}
+
+/* tcp_lanes_are - are all lanes of @conn READY, or at least in @state?
+ * @state: READY: packets may be striped over them; HELLO_SENT: the peer may regard them as
+ *         READY already, since its WELCOME may be in flight
+ */
+bool tcp_lanes_are(const struct tcp_conn *conn, enum tcp_conn_state state);
+
 /* ---- handshake (handshake.c) ------------------------------------------- */
 
 /* tcp_conn_connect - connect to @addr and send HELLO.
@@ -295,7 +322,12 @@ void tcp_event(struct chan_src *src, uint32_t events);
 
 /* ---- sending (tx.c) ---------------------------------------------------- */
 
-/* tcp_tx_send - eng_link_ops.send for a READY connection.
+/* tcp_tx_check - before a packet is sent: is the connection READY, and has the peer not closed?
+ * Returns 0, or what ops->send returns instead of sending.
+ */
+int tcp_tx_check(struct tcp_conn *conn);
+
+/* tcp_tx_send - eng_link_ops.send for a READY connection in the native format.
  * Never calls up.  Returns as ops->send does.
  */
 int tcp_tx_send(struct tcp_conn *conn, struct eng_pkt *pkt);
@@ -337,21 +369,10 @@ bool tcp_tx_idle(const struct tcp_conn *conn);
  */
 void tcp_lane_agree(struct tcp_conn *conn, uint8_t theirs);
 
-/* tcp_lane_connect - the first long packet is sent or received: connect the further lanes, if
- * this side made the first connection.  Never calls up.
- */
-void tcp_lane_connect(struct tcp_conn *conn);
-
 /* tcp_lane_join - @conn, HALF_OPEN, requests to be a further lane of @chan's connection:
  * accept or refuse it.
  */
 void tcp_lane_join(struct tcp_conn *conn, struct tcp_chan *chan, const struct tcp_hello *hello);
-
-/* tcp_lane_all - are all lanes of @conn READY, or at least in @state?
- * @state: READY: packets may be striped over them; HELLO_SENT: the peer may regard them as
- *         READY already, since its WELCOME may be in flight
- */
-bool tcp_lane_all(const struct tcp_conn *conn, enum tcp_conn_state state);
 
 /* ---- peers that do not acknowledge (unacked.c) ---------------------------- */
 
@@ -360,7 +381,7 @@ bool tcp_lane_all(const struct tcp_conn *conn, enum tcp_conn_state state);
  */
 void tcp_unacked_check(struct tcp_poller *poller, uint64_t now);
 
-/* ---- receiving (rx.c) -------------------------------------------------- */
+/* ---- reading (read.c) --------------------------------------------------- */
 
 /* tcp_rx_read - make at most @budget reads and hand their packets to the engine.
  * Returns the number of reads that brought input.
@@ -368,30 +389,46 @@ void tcp_unacked_check(struct tcp_poller *poller, uint64_t now);
  */
 int tcp_rx_read(struct tcp_conn *conn, unsigned budget);
 
-/* tcp_rx_unplace - eng_link_held.unplace. */
-bool tcp_rx_unplace(struct eng_link *link, struct eng_peer *peer, void *cookie);
-
 /* tcp_rx_resume - offer a packet that the engine answered with ENG_RX_LATER again. */
 int tcp_rx_resume(struct tcp_conn *conn);
 
 /* tcp_rx_rest - continue with poller->rest, which may become it again. */
 void tcp_rx_rest(struct tcp_poller *poller);
 
-/* ---- for the compatible format */
+/* ---- receiving, in either format (rx.c) --------------------------------- */
 
 #define TCP_RX_LONG 16384	/* payload above: little is read ahead, because it would be copied */
 
-/* tcp_rx_offer - offer @rx to the engine, and begin with its payload, of which rx->avail bytes are
- * here.  False: conn->state is READY and it is to be offered again, or the connection is lost.
- */
-bool tcp_rx_offer(struct tcp_conn *conn, struct eng_rx *rx);
+/* tcp_rx_striped - does @conn, whichever lane, read a part of a striped payload? */
+static inline bool tcp_rx_striped(struct tcp_conn *conn)
+{
+	const struct tcp_lanes *lanes = tcp_conn_first(conn)->lanes;
 
-/* tcp_rx_keep - offer what lies in @buf from @pos to @end again in a later poll. */
+	return __builtin_expect(lanes != NULL, 0) && lanes->rx_parts;
+}
+
+/* tcp_rx_offer - offer @rx to the engine, and begin with its payload, of which rx->avail bytes are
+ * here.
+ * @mine: bytes of the payload that arrive over this connection: all, unless it is striped
+ * False: conn->state is READY and it is to be offered again, or the connection is lost.
+ */
+bool tcp_rx_offer(struct tcp_conn *conn, struct eng_rx *rx, size_t mine);
+
+/* tcp_rx_keep - offer what lies in @buf from @pos to @end again in a later poll: the engine has no memory
+ * for it.  Nothing is read meanwhile, which closes the sender's window.  Or the packet before is striped
+ * and incomplete.
+ */
 void tcp_rx_keep(struct tcp_conn *conn, uint8_t *buf, size_t pos, size_t end);
 
 /* tcp_rx_wait - read nothing, and keep what is in @buf, until tcp_rx_go_on(). */
 void tcp_rx_wait(struct tcp_conn *conn, uint8_t *buf, size_t pos, size_t end);
 void tcp_rx_go_on(struct tcp_conn *conn);
+
+/* tcp_rx_advance - @len further bytes of payload are in place.
+ * tcp_rx_part_end - the part of the payload that arrives over @conn is complete.
+ */
+void tcp_rx_advance(struct tcp_rx *rx, size_t len);
+void tcp_rx_part_end(struct tcp_conn *conn);
 
 /* tcp_rx_skip - the next @len bytes are dropped.
  * tcp_rx_skipped - as many of them as are among the next @have bytes.
@@ -399,8 +436,11 @@ void tcp_rx_go_on(struct tcp_conn *conn);
 void tcp_rx_skip(struct tcp_conn *conn, uint64_t len);
 size_t tcp_rx_skipped(struct tcp_conn *conn, size_t have);
 
-/* tcp_rx_refuse - the peer has sent @what: close the connection. */
+/* tcp_rx_refuse - the peer has sent @what: the connection is lost. */
 void tcp_rx_refuse(struct tcp_conn *conn, const char *what);
+
+/* tcp_rx_unplace - eng_link_held.unplace. */
+bool tcp_rx_unplace(struct eng_link *link, struct eng_peer *peer, void *cookie);
 
 /* tcp_rx_hold - eng_link_held.hold. */
 void *tcp_rx_hold(struct tcp_poller *poller, const struct eng_rx *rx);

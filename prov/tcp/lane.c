@@ -45,11 +45,17 @@ static void end_lane(struct tcp_conn_end *end, struct tcp_conn *conn, void (*how
 /* end_lanes - the first lane ends, and the further ones with it. */
 static void end_lanes(struct tcp_conn_end *end, struct tcp_conn *conn, void (*how)(struct tcp_conn *))
 {
+	struct tcp_lanes *lanes = container_of(end, struct tcp_lanes, end);
 	struct tcp_conn *lane;
 	unsigned i;
 
-	for (i = 1; i < conn->lanes->cnt; i++) {
-		lane = conn->lanes->conn[i];
+	if (lanes->joined) {
+		lanes->joined = false;
+		timer_off(&conn->poller->base.timers, &lanes->timer);
+		timers_leave(&conn->poller->base.timers);
+	}
+	for (i = 1; i < lanes->cnt; i++) {
+		lane = lanes->conn[i];
 		if (!lane)
 			continue;
 		remove_lane(lane);
@@ -60,24 +66,6 @@ static void end_lanes(struct tcp_conn_end *end, struct tcp_conn *conn, void (*ho
 static void free_lanes(struct tcp_conn_end *end)
 {
 	free(container_of(end, struct tcp_lanes, end));
-}
-
-void tcp_lane_agree(struct tcp_conn *conn, uint8_t theirs)
-{
-	unsigned cnt = (unsigned) conn->link->conf->lanes;
-
-	if (cnt > theirs)
-		cnt = theirs;
-	if (cnt < 2 || conn->chan->base.peer_epoch == conn->link->base.epoch)
-		return;			/* one connection, or an endpoint connected to itself */
-	conn->lanes = calloc(1, sizeof(*conn->lanes));
-	if (!conn->lanes)
-		return;			/* further lanes are refused */
-	conn->lanes->cnt = cnt;
-	conn->lanes->conn[0] = conn;
-	conn->lanes->end.end = end_lanes;
-	conn->lanes->end.free = free_lanes;
-	list_add_tail(&conn->lanes->end.node, &conn->ends);
 }
 
 static void add_lane(struct tcp_conn *first, struct tcp_conn *conn, unsigned lane)
@@ -93,24 +81,25 @@ static void add_lane(struct tcp_conn *first, struct tcp_conn *conn, unsigned lan
 
 static bool may_connect(const struct tcp_conn *conn)
 {
-	return conn->lanes && !conn->lanes->tried && conn->ours &&
-	       conn->state == TCP_CONN_READY && !conn->link->base.closing &&
+	return !conn->lanes->tried && conn->state == TCP_CONN_READY && !conn->link->base.closing &&
 	       !conn->poller->base.hold_connects;
 }
 
-void tcp_lane_connect(struct tcp_conn *conn)
+/* connect_lanes - a payload that is long enough was sent or received in this poll or before it. */
+static void connect_lanes(struct timer *timer, uint64_t now)
 {
-	const struct sockaddr *addr;
+	struct tcp_lanes *lanes = container_of(timer, struct tcp_lanes, timer);
+	struct tcp_conn *conn = lanes->conn[0], *lane;
 	struct tcp_link *link = conn->link;
 	struct tcp_hello hello = { .type = TCP_WIRE_HELLO, .serial = conn->serial };
-	struct tcp_conn *lane;
+	const struct sockaddr *addr;
 	int ret = 0;
 
 	if (!may_connect(conn))
 		return;
-	conn->lanes->tried = true;
+	lanes->tried = true;
 	addr = eng_peer_addr(chan_peer(&conn->chan->base));
-	for (hello.lane = 1; !ret && hello.lane < conn->lanes->cnt; hello.lane++) {
+	for (hello.lane = 1; !ret && hello.lane < lanes->cnt; hello.lane++) {
 		ret = chan_park_full(link->conf->max_conns) ? -FI_EMFILE :
 		      tcp_conn_connect(link, &lane_wireup, NULL, addr, &hello, NULL, &lane);
 		if (!ret)
@@ -120,18 +109,28 @@ void tcp_lane_connect(struct tcp_conn *conn)
 		TCP_INFO(link->conf, "no further lane to a peer: %s%s%s\n", TCP_WHY(-ret));
 }
 
-bool tcp_lane_all(const struct tcp_conn *conn, enum tcp_conn_state state)
+void tcp_lane_agree(struct tcp_conn *conn, uint8_t theirs)
 {
-	const struct tcp_lanes *lanes = conn->lanes;
-	const struct tcp_conn *lane;
-	unsigned i;
+	unsigned cnt = (unsigned) conn->link->conf->lanes;
+	struct tcp_lanes *lanes;
 
-	for (i = 1; lanes && i < lanes->cnt; i++) {
-		lane = lanes->conn[i];
-		if (!lane || (lane->state != TCP_CONN_READY && lane->state != state))
-			return false;
+	if (cnt > theirs)
+		cnt = theirs;
+	if (cnt < 2 || conn->chan->base.peer_epoch == conn->link->base.epoch)
+		return;			/* one connection, or an endpoint connected to itself */
+	lanes = calloc(1, sizeof(*lanes));
+	if (!lanes || timers_join(&conn->poller->base.timers)) {
+		free(lanes);
+		return;			/* further lanes are refused */
 	}
-	return lanes != NULL;
+	conn->lanes = lanes;
+	lanes->cnt = cnt;
+	lanes->conn[0] = conn;
+	lanes->timer.fire = connect_lanes;
+	lanes->joined = true;
+	lanes->end.end = end_lanes;
+	lanes->end.free = free_lanes;
+	list_add_tail(&lanes->end.node, &conn->ends);
 }
 
 static bool may_join(const struct tcp_conn *first, const struct tcp_chan *chan,

@@ -30,7 +30,7 @@ static struct tcp_conn *conn_of(struct eng_peer *peer)
 
 static bool has_lanes(struct eng_peer *peer)
 {
-	return conn_of(peer) && tcp_lane_all(conn_of(peer), TCP_CONN_READY);
+	return conn_of(peer) && tcp_lanes_are(conn_of(peer), TCP_CONN_READY);
 }
 
 static bool all_here(struct eng_peer *ab, struct eng_peer *ba)

@@ -204,10 +204,13 @@ static int link_setname(struct eng_link *base, const void *addr, size_t len)
 static int send_pkt(void *chan_p, struct eng_pkt *pkt)
 {
 	struct tcp_chan *chan = chan_p;
+	struct tcp_conn *conn = chan->base.conn;
 
-	if (__builtin_expect(chan->base.state == CHAN_READY, 1))
-		return tcp_tx_send(chan->base.conn, pkt);
-	return tcp_tx_queue(chan, pkt);
+	if (__builtin_expect(chan->base.state != CHAN_READY, 0))
+		return tcp_tx_queue(chan, pkt);
+	if (__builtin_expect(conn->stream != NULL, 0))
+		return tcp_stream_send(conn, pkt);
+	return tcp_tx_send(conn, pkt);
 }
 
 static void flush(struct eng_link *base)

@@ -31,6 +31,7 @@ tcp_link_sources = \
 	prov/tcp/path.c \
 	prov/tcp/poll.c \
 	prov/tcp/poll.h \
+	prov/tcp/read.c \
 	prov/tcp/rx.c \
 	prov/tcp/tx.c \
 	prov/tcp/types.h \

@@ -60,7 +60,7 @@ void tcp_stream_up(struct tcp_conn *conn);
 /* tcp_stream_idle - no packet waits.  True in the native format. */
 bool tcp_stream_idle(const struct tcp_conn *conn);
 
-/* tcp_stream_send - tcp_tx_send() for such a connection. */
+/* tcp_stream_send - eng_link_ops.send for such a connection. */
 int tcp_stream_send(struct tcp_conn *conn, struct eng_pkt *pkt);
 
 /* tcp_stream_parse - offer the frames in @buf, from @pos to @end, to the engine. */

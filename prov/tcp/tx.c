@@ -406,8 +406,8 @@ static bool may_stripe(struct tcp_conn *conn, const struct eng_pkt *pkt)
 {
 	if (pkt->len < TCP_STRIPE_MIN || pkt->len <= conn->poller->conf->eager_size)
 		return false;
-	tcp_lane_connect(conn);
-	return tcp_lane_all(conn, TCP_CONN_READY);
+	tcp_lanes_want(conn);
+	return tcp_lanes_are(conn, TCP_CONN_READY);
 }
 
 static inline int send_framed(struct tcp_conn *conn, struct eng_pkt *pkt, bool share)
@@ -430,6 +430,11 @@ int tcp_tx_framed(struct tcp_conn *conn, struct eng_pkt *pkt)
 	return conn->state == TCP_CONN_READY ? send_framed(conn, pkt, false) : -conn->err;
 }
 
+int tcp_tx_check(struct tcp_conn *conn)
+{
+	return conn->state == TCP_CONN_READY ? check_peer_closed(conn) : -conn->err;
+}
+
 int tcp_tx_send(struct tcp_conn *conn, struct eng_pkt *pkt)
 {
 	bool share;
@@ -440,8 +445,6 @@ int tcp_tx_send(struct tcp_conn *conn, struct eng_pkt *pkt)
 	ret = check_peer_closed(conn);
 	if (__builtin_expect(ret, 0))
 		return ret;
-	if (__builtin_expect(conn->stream != NULL, 0))
-		return tcp_stream_send(conn, pkt);
 	share = __builtin_expect(conn->lanes != NULL, 0) && may_stripe(conn, pkt);
 	tcp_frame_put(&pkt->link_priv, pkt->hdr_len | (share ? TCP_FRAME_STRIPED : 0), pkt->len);
 	return send_framed(conn, pkt, share);

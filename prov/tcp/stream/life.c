@@ -188,23 +188,6 @@ void tcp_stream_begin(struct tcp_conn *conn)
 		list_splice_tail(&chan->pending, &conn->stream->waiting);
 }
 
-void tcp_stream_up(struct tcp_conn *conn)
-{
-	char text[NET_ADDR_TEXT_MAX];
-
-	TCP_INFO(conn->link->conf, "connected with %s, in the %s wire format\n",
-		 net_addr_text(&conn->peer.sa, text), conn->stream ? "compatible" : "native");
-	if (!conn->stream)
-		return;
-	if (timers_join(&conn->poller->base.timers)) {
-		tcp_conn_fail(conn, FI_ENOMEM, false);
-		return;
-	}
-	conn->stream->joined = true;
-	if (conn->link->kind == TCP_WIRE_RDM)
-		tcp_stream_send_waiting(conn);
-}
-
 bool tcp_stream_idle(const struct tcp_conn *conn)
 {
 	const struct tcp_stream *s = conn->stream;

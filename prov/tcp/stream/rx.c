@@ -28,7 +28,7 @@ static bool offer(struct tcp_conn *conn, const struct wire_msg *msg, struct body
 	};
 
 	conn->rx.big = len >= TCP_RX_LONG;
-	if (!tcp_rx_offer(conn, &rx))
+	if (!tcp_rx_offer(conn, &rx, len))
 		return false;
 	body->at += rx.avail;
 	body->have -= rx.avail;
@@ -428,6 +428,8 @@ static bool one(struct tcp_conn *conn, uint8_t *buf, size_t *pos_p, size_t end)
 	}
 	if (conn->rx.body != TCP_BODY_NONE) {
 		*pos_p += tcp_rx_skipped(conn, body.have);
+		if (conn->rx.body == TCP_BODY_NONE)
+			tcp_stream_taken(conn);
 		return *pos_p < end;
 	}
 	if (s->announced == ANNOUNCED) {

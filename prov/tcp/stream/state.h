@@ -108,9 +108,6 @@ int tcp_stream_broken(struct tcp_conn *conn, const char *why);
 
 /* ---- tx.c */
 
-/* tcp_stream_send_waiting - send what has waited for the connection.  Calls done(). */
-void tcp_stream_send_waiting(struct tcp_conn *conn);
-
 /* tcp_stream_send_answers - acknowledgements, read responses and CTS that can be sent.  Makes no upcall. */
 void tcp_stream_send_answers(struct tcp_conn *conn);
 

@@ -415,8 +415,11 @@ static int control(struct tcp_conn *conn, const struct wire_msg *msg)
 
 int tcp_stream_send(struct tcp_conn *conn, struct eng_pkt *pkt)
 {
+	int ret = tcp_tx_check(conn);
 	struct wire_msg msg;
 
+	if (ret)
+		return ret;
 	if (wire_parse(pkt->hdr, pkt->hdr_len, pkt->len, &msg)) {
 		assert(!"the engine's packets are well formed");
 		return -FI_EINVAL;
@@ -438,7 +441,7 @@ static int send_one_waiting(struct tcp_conn *conn, struct eng_pkt *pkt)
 	return wire_parse(pkt->hdr, pkt->hdr_len, pkt->len, &msg) ? -FI_EINVAL : send_now(conn, pkt, &msg);
 }
 
-void tcp_stream_send_waiting(struct tcp_conn *conn)
+static void send_waiting(struct tcp_conn *conn)
 {
 	struct tcp_stream *s = conn->stream;
 	struct eng_pkt *pkt;
@@ -456,4 +459,21 @@ void tcp_stream_send_waiting(struct tcp_conn *conn)
 		else if (ret)
 			pkt->done(pkt, 0);
 	}
+}
+
+void tcp_stream_up(struct tcp_conn *conn)
+{
+	char text[NET_ADDR_TEXT_MAX];
+
+	TCP_INFO(conn->link->conf, "connected with %s, in the %s wire format\n",
+		 net_addr_text(&conn->peer.sa, text), conn->stream ? "compatible" : "native");
+	if (!conn->stream)
+		return;
+	if (timers_join(&conn->poller->base.timers)) {
+		tcp_conn_fail(conn, FI_ENOMEM, false);
+		return;
+	}
+	conn->stream->joined = true;
+	if (conn->link->kind == TCP_WIRE_RDM)
+		send_waiting(conn);
 }
