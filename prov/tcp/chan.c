@@ -30,9 +30,9 @@ static void close_conn(struct chan *base, int err, bool orderly)
 
 	base->conn = NULL;
 	chan->loop = NULL;
-	if (chan->check)
-		tcp_conn_close(chan->check);
-	chan->check = NULL;
+	if (chan->check.asking)
+		tcp_conn_close(chan->check.asking);
+	chan->check.asking = NULL;
 	for (i = 0; i < sizeof(conn) / sizeof(conn[0]); i++) {
 		if (!conn[i])
 			continue;
@@ -131,6 +131,7 @@ const struct chan_ops tcp_chan_ops = {
 	.finish = finish,
 	.idle = conn_idle,
 	.park = send_park,
+	.ask = tcp_check_ask,
 	.hold_back = chan_park_hold_back,
 	.timer = chan_park_timer,
 	.advice = advice,

@@ -41,7 +41,7 @@ static void use_conn(struct tcp_conn *conn, struct tcp_chan *chan, const struct 
 	conn->chan = chan;
 	conn->src.event = tcp_event;
 	chan->attempt = NULL;
-	chan->check = NULL;
+	chan->check.asking = NULL;
 	tcp_stream_begin(conn);
 	tcp_path_said(chan, hello);
 	chan_up(&chan->base, conn, &id, conn->ours);
@@ -172,6 +172,15 @@ static enum chan_verdict judge(const struct tcp_conn *conn, const struct chan *b
 	return verdict == CHAN_SELF ? CHAN_REFUSE : verdict;
 }
 
+/* has_ended - may the connection of @chan be replaced: is its end known?  With FI_TCP_FIREWALL_ADDR peers may
+ * be behind address translation, where they cannot be asked: each request is believed.
+ */
+static bool has_ended(const struct tcp_chan *chan)
+{
+	return !chan_check_stands(&chan->base) || tcp_conn_peer_closed(tcp_chan_conn(chan)) ||
+	       tcp_chan_conn(chan)->link->conf->firewall_addr;
+}
+
 /* decide - NULL: the request has been answered. */
 static struct tcp_chan *decide(struct tcp_conn *conn, struct tcp_chan *chan,
 			       struct tcp_hello *hello, const union net_sa *addr)
@@ -192,8 +201,8 @@ static struct tcp_chan *decide(struct tcp_conn *conn, struct tcp_chan *chan,
 			tcp_conn_close(conn);	/* the peer has aborted the request */
 			return NULL;
 		}
-		if (!tcp_check_ended(chan)) {
-			tcp_check_start(chan);
+		if (!has_ended(chan)) {
+			chan_check_start(base, &chan->check);
 			tcp_conn_refuse(conn, CHAN_NOT_YET, NULL, 0);
 			return NULL;
 		}

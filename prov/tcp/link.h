@@ -8,6 +8,7 @@
 #define TCP_LINK_H
 
 #include "channel/chan.h"
+#include "channel/check.h"
 #include "channel/hold.h"
 #include "types.h"
 
@@ -49,13 +50,8 @@ void tcp_connect_lost(struct tcp_conn *conn);
 
 /* ---- requests of an endpoint that has a connection (check.c) --------------------- */
 
-/* tcp_check_ended - may the connection of @chan be replaced: is its end known? */
-bool tcp_check_ended(const struct tcp_chan *chan);
-
-/* tcp_check_start - ask the peer of @chan whether its connection stands.  If the answer is no,
- * the connection is lost, in a later poll.
- */
-void tcp_check_start(struct tcp_chan *chan);
+/* tcp_check_ask - chan_ops.ask. */
+int tcp_check_ask(struct chan *base, struct chan_check *check);
 
 /* tcp_check_answer - answer the CHECK @hello of @chan's peer. */
 void tcp_check_answer(struct tcp_conn *conn, const struct tcp_chan *chan,

@@ -10,6 +10,7 @@
 #include <net/if.h>
 
 #include "channel/chan.h"
+#include "channel/check.h"
 #include "conn.h"
 
 /* The listening socket of an RDM endpoint or of a passive endpoint. */
@@ -38,8 +39,7 @@ struct tcp_chan {
 	struct chan base;	/* first; its conn is a struct tcp_conn */
 	struct tcp_conn *attempt;	/* CONNECTING: the connection being made */
 	struct tcp_conn *loop;	/* the accepting end, where an endpoint connects to itself */
-	struct tcp_conn *check;	/* READY: asks the peer whether the connection stands; see check.c */
-	uint64_t check_ns;	/* when the next check may begin */
+	struct chan_check check;	/* READY: of the connection */
 };
 
 static inline struct tcp_chan *tcp_chan_of(struct chan *chan)

@@ -43,6 +43,7 @@
 #include "obj/log.h"
 
 struct chan;
+struct chan_check;
 struct chan_link;
 struct chan_path;
 struct chan_poller;
@@ -106,6 +107,12 @@ struct chan_ops {
 	 */
 	bool (*idle)(const struct chan *chan, uint64_t *used_p);
 	int (*park)(struct chan *chan, enum chan_park_ctl ctl);
+
+	/* ask - ask the endpoint at the peer's address whether the connection of @chan, which stands, stands
+	 * there, too.  The answer follows by chan_check_answered(); until it has come, or is given up,
+	 * check->asking is set.  May be NULL: no request replaces a connection that stands (check.h).
+	 */
+	int (*ask)(struct chan *chan, struct chan_check *check);
 
 	/* hold_back - an attempt failed with @err for want of something that will be there again:
 	 * the channel may wait in the queue instead.  Sets poller->hold_connects, and clears it

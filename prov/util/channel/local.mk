@@ -4,6 +4,8 @@ EXTRA_DIST += prov/util/channel/README.md
 prov_util_libutil_la_SOURCES += \
 	prov/util/channel/chan.c \
 	prov/util/channel/chan.h \
+	prov/util/channel/check.c \
+	prov/util/channel/check.h \
 	prov/util/channel/handshake.c \
 	prov/util/channel/handshake.h \
 	prov/util/channel/hold.c \
