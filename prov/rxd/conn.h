@@ -464,11 +464,11 @@ void *rxd_rx_hold(struct eng_link *link, struct eng_peer *peer, const struct eng
 
 /* path.c ------------------------------------------------------------------------------ */
 
-/* rxd_path_said - what @hello, the peer's, says for the texts of channel/path.h.
- * rxd_path - chan_ops.path.
+/* rxd_route_said - what @hello, the peer's, says for the texts of channel/route.h.
+ * rxd_route - chan_ops.path.
  */
-void rxd_path_said(struct rxd_conn *conn, const struct rxd_hello *hello);
-void rxd_path(const struct chan *base, struct chan_path *path);
+void rxd_route_said(struct rxd_conn *conn, const struct rxd_hello *hello);
+void rxd_route(const struct chan *base, struct chan_route *path);
 
 /* life.c ------------------------------------------------------------------------------ */
 

@@ -108,7 +108,7 @@ void rxd_conn_ready(struct rxd_conn *conn, const struct rxd_hello *hello, uint64
 		conn->rcv_limit = rxd_rx_window(conn);
 	conn->received_ns = now;
 	rxd_mtu_init(&conn->mtu, RXD_DGRAM_MIN, (uint32_t) most);
-	rxd_path_said(conn, hello);
+	rxd_route_said(conn, hello);
 	/* both ids make the connection, so it counts as ours whichever end connected */
 	chan_up(&conn->chan, conn, &id, true);
 	if (rxd_conn_alive(conn))

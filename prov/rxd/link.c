@@ -80,7 +80,7 @@ static const struct chan_ops chan_ops = {
 	.finish = rxd_conn_finish,
 	.timer = on_timer,
 	.advice = advice,
-	.path = rxd_path,
+	.route = rxd_route,
 	.nap = rxd_dg_nap,
 };
 

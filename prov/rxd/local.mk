@@ -37,7 +37,7 @@ rxd_link_sources = \
 	prov/rxd/link.c \
 	prov/rxd/link.h \
 	prov/rxd/migration.c \
-	prov/rxd/path.c \
+	prov/rxd/route.c \
 	prov/rxd/poll.c \
 	prov/rxd/probe.c \
 	prov/rxd/retransmit.c \

@@ -50,8 +50,8 @@
 extern const struct eng_link_ops rxm_link_ops;
 extern const struct chan_ops rxm_chan_ops;
 
-/* rxm_path - chan_ops.path. */
-void rxm_path(const struct chan *base, struct chan_path *path);
+/* rxm_route - chan_ops.path. */
+void rxm_route(const struct chan *base, struct chan_route *path);
 extern const struct layer rxm_layer;
 
 /* ---- the poller ------------------------------------------------------------------------ */

@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "channel/path.h"
+#include "channel/route.h"
 #include "base/ib_addr.h"
 #include "base/net_addr.h"
 #include "compat.h"
@@ -102,7 +102,7 @@ static size_t put_acceptance(struct rxm_conn *conn, const struct chan_id *id, ui
  */
 static void apply_limits(struct rxm_conn *conn, const struct rxm_handshake *hs)
 {
-	chan_path_said(&conn->chan, chan_version_ours(RXM_VERSION, RXM_OLDEST), &hs->version, 0);
+	chan_route_said(&conn->chan, chan_version_ours(RXM_VERSION, RXM_OLDEST), &hs->version, 0);
 	conn->credits += hs->credits;
 	conn->buf_size = hs->buf_size < rxm_conf.buf_size ? hs->buf_size :
 							    (unsigned) rxm_conf.buf_size;
@@ -270,7 +270,7 @@ const struct chan_ops rxm_chan_ops = {
 	.retry_ms = retry_ms,
 	.timer = on_overdue,
 	.advice = advice,
-	.path = rxm_path,
+	.route = rxm_route,
 };
 
 /* ---- the outcome ------------------------------------------------------------------------------ */

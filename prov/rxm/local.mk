@@ -18,7 +18,7 @@ rxm_link_sources = \
 	prov/rxm/dom.h \
 	prov/rxm/home.c \
 	prov/rxm/link.c \
-	prov/rxm/path.c \
+	prov/rxm/route.c \
 	prov/rxm/poll.c \
 	prov/rxm/rma.c \
 	prov/rxm/rx.c \

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "channel/path.h"
+#include "channel/route.h"
 #include "channel/poller.h"
 #include "handshake.h"
 #include "link.h"
@@ -133,7 +133,7 @@ static void up(struct shm_conn *conn)
 
 	chan->pending_conn = NULL;
 	shm_conn_start(conn);
-	chan_path_said(&chan->base, chan_version_ours(SHM_VERSION, SHM_OLDEST), &conn->version, 0);
+	chan_route_said(&chan->base, chan_version_ours(SHM_VERSION, SHM_OLDEST), &conn->version, 0);
 	chan_up(&chan->base, conn, &conn->id, ours);
 	shm_tx_pump(conn);
 }

@@ -141,7 +141,7 @@ static int name_retry_ms(const struct chan *chan, int err)
 	.close = shm_connect_close,			\
 	.finish = finish,				\
 	.advice = shm_connect_advice,			\
-	.path = shm_path
+	.route = shm_route
 
 static const struct chan_ops name_ops = {
 	CHAN_OPS,

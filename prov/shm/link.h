@@ -97,11 +97,11 @@ void shm_connect_abort(struct chan *chan);
 void shm_connect_close(struct chan *chan, int err, bool orderly);
 const char *shm_connect_advice(const struct chan *chan, int err);
 
-/* shm_path - chan_ops.path.
+/* shm_route - chan_ops.path.
  * shm_path_unreadable - why the memory of process @pid cannot be read, as a clause; 0: a process that has
  * no number here.  Makes system calls.
  */
-void shm_path(const struct chan *base, struct chan_path *path);
+void shm_route(const struct chan *base, struct chan_route *path);
 const char *shm_path_unreadable(pid_t pid);
 
 /* shm_connect_timer - the next step of a connection's handshake is overdue. */

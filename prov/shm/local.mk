@@ -27,7 +27,7 @@ shm_link_sources = \
 	prov/shm/rma.c \
 	prov/shm/rma.h \
 	prov/shm/rx.c \
-	prov/shm/memory/path.c \
+	prov/shm/memory/route.c \
 	prov/shm/memory/seg.c \
 	prov/shm/seg.h \
 	prov/shm/split.c \

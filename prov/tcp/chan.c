@@ -135,5 +135,5 @@ const struct chan_ops tcp_chan_ops = {
 	.hold_back = chan_park_hold_back,
 	.timer = chan_park_timer,
 	.advice = advice,
-	.path = tcp_path,
+	.route = tcp_route,
 };

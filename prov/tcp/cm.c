@@ -48,7 +48,7 @@ static void on_welcome(struct tcp_conn *conn, const struct tcp_hello *hello, con
 	conn->src.event = tcp_event;
 	tcp_stream_begin(conn);
 	tcp_stream_up(conn);
-	tcp_path_said(chan, hello);
+	tcp_route_said(chan, hello);
 	chan_up(&chan->base, conn, &(struct chan_id) { .epoch = hello->epoch }, true);
 	eng_on_connected(&conn->link->base.base, chan_peer(&chan->base), data, hello->data_len);
 	if (conn->state == TCP_CONN_READY)

@@ -43,7 +43,7 @@ static void use_conn(struct tcp_conn *conn, struct tcp_chan *chan, const struct 
 	chan->attempt = NULL;
 	chan->check.asking = NULL;
 	tcp_stream_begin(conn);
-	tcp_path_said(chan, hello);
+	tcp_route_said(chan, hello);
 	chan_up(&chan->base, conn, &id, conn->ours);
 	tcp_stream_up(conn);
 	conn->used_seq = conn->poller->base.seq;

@@ -28,7 +28,7 @@ tcp_link_sources = \
 	prov/tcp/link.c \
 	prov/tcp/link.h \
 	prov/tcp/listen.c \
-	prov/tcp/path.c \
+	prov/tcp/route.c \
 	prov/tcp/poll.c \
 	prov/tcp/poll.h \
 	prov/tcp/read.c \

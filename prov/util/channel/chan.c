@@ -17,7 +17,7 @@
 
 #include "base/clock.h"
 #include "base/net_addr.h"
-#include "channel/path.h"
+#include "channel/route.h"
 #include "channel/poller.h"
 #include "channel/select.h"
 #include "obj/cm.h"
@@ -613,7 +613,7 @@ void chan_up(struct chan *chan, void *conn, const struct chan_id *id, bool ours)
 		chan->peer_newest = id->serial;
 	}
 	chan_set_state(chan, CHAN_READY);
-	chan_path_log(chan);
+	chan_route_log(chan);
 	if (!known && !link->msg && !link->closing)
 		eng_on_up(&link->base, chan_peer(chan));
 }

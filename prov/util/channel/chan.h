@@ -45,7 +45,7 @@
 struct chan;
 struct chan_check;
 struct chan_link;
-struct chan_path;
+struct chan_route;
 struct chan_poller;
 struct fi_provider;
 struct inspect_peer;
@@ -130,10 +130,10 @@ struct chan_ops {
 	 */
 	const char *(*advice)(const struct chan *chan, int err);
 
-	/* path - what is known of the path of @chan, which is READY (path.h); @path is zeroed.  May be
+	/* route - what is known of the route of @chan, which is READY (route.h); @route is zeroed.  May be
 	 * NULL.
 	 */
-	void (*path)(const struct chan *chan, struct chan_path *path);
+	void (*route)(const struct chan *chan, struct chan_route *route);
 
 	/* text - an address of this link's peers, for the log.  May be NULL: socket addresses. */
 	const char *(*text)(const void *addr, size_t len, char buf[CHAN_TEXT_MAX]);
@@ -172,7 +172,7 @@ struct chan_link {
 	unsigned local_cnt;
 };
 
-/* What the handshake of a peer says about its library, for texts (path.h). */
+/* What the handshake of a peer says about its library, for texts (route.h). */
 struct chan_said {
 	uint8_t wire;		/* version of the link's bytes in use; 0: not known */
 	uint8_t release[3];	/* major, minor, micro; all 0: not known */
@@ -274,7 +274,7 @@ void chan_set_state(struct chan *chan, enum chan_state state);
 /* chan_timer_set - fire at @due_ns (0: in the next poll); replaces what was set. */
 void chan_timer_set(struct chan *chan, uint64_t due_ns);
 
-/* chan_look - eng_link_ops.look (path.c). */
+/* chan_look - eng_link_ops.look (route.c). */
 void chan_look(struct eng_peer *peer, struct inspect_peer *rec, uint32_t want, char *path);
 
 /* chan_peer_get, chan_peer_put - eng_link_ops; see select.h for the choice of the link. */

@@ -2,15 +2,15 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * path.h - which path a connection takes, and why no faster one, as text.
+ * route.h - which way a connection takes, and why no faster one, as text.
  *
  * One line is logged at FI_LOG_INFO each time that a connection stands.  Where the path is
  * surprising, one warning in the life of the process says so, too.
  *
  * Threading: as chan.h.
  */
-#ifndef CHAN_PATH_H
-#define CHAN_PATH_H
+#ifndef CHAN_ROUTE_H
+#define CHAN_ROUTE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ struct chan;
 
 #define CHAN_WAY_MAX 256	/* NUL included */
 #define CHAN_WHY_MAX 256
-#define CHAN_PATH_TEXT_MAX 1024
+#define CHAN_ROUTE_TEXT_MAX 1024
 
 /* What may surprise: each is warned of once. */
 enum chan_surprise {
@@ -41,7 +41,7 @@ struct chan_traffic {
 };
 
 /* What a link knows of the path of a connection, which stands. */
-struct chan_path {
+struct chan_route {
 	char way[CHAN_WAY_MAX];	/* "TCP from 10.0.0.1:40000 to 10.0.0.2:50000 by eth0" */
 	char why[CHAN_WHY_MAX];	/* why no faster one, as a clause; "": there is none */
 	const char *format;	/* of its packets; NULL: native */
@@ -50,28 +50,28 @@ struct chan_path {
 	struct chan_traffic traffic;
 };
 
-/* chan_path_said - the handshake of the peer says who it is.
+/* chan_route_said - the handshake of the peer says who it is.
  * @ours, @theirs: versions of the link and the engine
  * @host:          chan_host_mark() of the peer; 0: not known
  */
-void chan_path_said(struct chan *chan, struct chan_version ours, const struct chan_version *theirs,
+void chan_route_said(struct chan *chan, struct chan_version ours, const struct chan_version *theirs,
 		    uint32_t host);
 
-/* chan_path_same_host - is the address of the peer, an IP address, one of the endpoint's own host? */
-bool chan_path_same_host(const struct chan *chan);
+/* chan_route_same_host - is the address of the peer, an IP address, one of the endpoint's own host? */
+bool chan_route_same_host(const struct chan *chan);
 
-/* chan_path_avoids - why a path by sockets to a peer on the same host is not one by shared
+/* chan_route_avoids - why a path by sockets to a peer on the same host is not one by shared
  * memory, and whether that is surprising; for a link whose endpoints may have a further one.
  * @path: same_host is set; nothing happens for a peer on another host
  */
-void chan_path_avoids(const struct chan *chan, struct chan_path *path);
+void chan_route_avoids(const struct chan *chan, struct chan_route *path);
 
-/* chan_path_text - what is known of the path of a connection that stands, in @path, and as text.
- * @buf: CHAN_PATH_TEXT_MAX bytes.  Returns @buf.
+/* chan_route_text - what is known of the path of a connection that stands, in @path, and as text.
+ * @buf: CHAN_ROUTE_TEXT_MAX bytes.  Returns @buf.
  */
-const char *chan_path_text(struct chan *chan, struct chan_path *path, char *buf);
+const char *chan_route_text(struct chan *chan, struct chan_route *path, char *buf);
 
-/* chan_path_log - a connection stands: say by which path. */
-void chan_path_log(struct chan *chan);
+/* chan_route_log - a connection stands: say by which path. */
+void chan_route_log(struct chan *chan);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-#include "channel/path.h"
+#include "channel/route.h"
 
 #include <rdma/fi_errno.h>
 #include <stdatomic.h>
@@ -12,7 +12,7 @@
 #include "channel/host.h"
 #include "obj/inspect/record.h"
 
-void chan_path_said(struct chan *chan, struct chan_version ours, const struct chan_version *theirs,
+void chan_route_said(struct chan *chan, struct chan_version ours, const struct chan_version *theirs,
 		    uint32_t host)
 {
 	struct chan_version used;
@@ -28,7 +28,7 @@ void chan_path_said(struct chan *chan, struct chan_version ours, const struct ch
 	chan->beside = host && host == chan_host_mark();
 }
 
-bool chan_path_same_host(const struct chan *chan)
+bool chan_route_same_host(const struct chan *chan)
 {
 	const struct chan_link *link = chan->link;
 	union net_sa peer, self;
@@ -62,7 +62,7 @@ static const char *refusal_text(int err)
 	}
 }
 
-void chan_path_avoids(const struct chan *chan, struct chan_path *path)
+void chan_route_avoids(const struct chan *chan, struct chan_route *path)
 {
 	const struct chan_link *link = chan->link;
 
@@ -87,17 +87,17 @@ void chan_path_avoids(const struct chan *chan, struct chan_path *path)
 
 /* ---- texts ---------------------------------------------------------------------------------- */
 
-static void ask_link(struct chan *chan, struct chan_path *path)
+static void ask_link(struct chan *chan, struct chan_route *path)
 {
-	*path = (struct chan_path) { .format = NULL };
-	if (chan->link->ops->path)
-		chan->link->ops->path(chan, path);
+	*path = (struct chan_route) { .format = NULL };
+	if (chan->link->ops->route)
+		chan->link->ops->route(chan, path);
 	if (!*path->way)
 		snprintf(path->way, sizeof(path->way), "%s", chan->link->base.ops->name);
 }
 
 /* versions_text - "native wire format 4, peer's release 2.7.0 (commit 12345678)". */
-static void versions_text(const struct chan *chan, const struct chan_path *path, char *buf, size_t size)
+static void versions_text(const struct chan *chan, const struct chan_route *path, char *buf, size_t size)
 {
 	const struct chan_said *said = &chan->said;
 	struct release theirs = { said->release[0], said->release[1], said->release[2], 0, said->commit };
@@ -112,17 +112,17 @@ static void versions_text(const struct chan *chan, const struct chan_path *path,
 			 release_text(theirs, release));
 }
 
-static const char *text_of(const struct chan *chan, const struct chan_path *path, char *buf)
+static const char *text_of(const struct chan *chan, const struct chan_route *path, char *buf)
 {
 	char versions[128];
 
 	versions_text(chan, path, versions, sizeof(versions));
-	snprintf(buf, CHAN_PATH_TEXT_MAX, "%s; %s%s%s", path->way, versions, *path->why ? "; " : "",
+	snprintf(buf, CHAN_ROUTE_TEXT_MAX, "%s; %s%s%s", path->way, versions, *path->why ? "; " : "",
 		 path->why);
 	return buf;
 }
 
-const char *chan_path_text(struct chan *chan, struct chan_path *path, char *buf)
+const char *chan_route_text(struct chan *chan, struct chan_route *path, char *buf)
 {
 	ask_link(chan, path);
 	return text_of(chan, path, buf);
@@ -146,12 +146,12 @@ static const char *state_text(const struct chan *chan)
 /* look_path - of a connection that stands. */
 static void look_path(struct chan *chan, struct inspect_peer *rec, uint32_t want, char *text)
 {
-	char whole[CHAN_PATH_TEXT_MAX];
-	struct chan_path path;
+	char whole[CHAN_ROUTE_TEXT_MAX];
+	struct chan_route path;
 
 	if (!want)
 		return;
-	chan_path_text(chan, &path, whole);
+	chan_route_text(chan, &path, whole);
 	if (want & INSPECT_PATHS)
 		snprintf(text, INSPECT_PATH, "%.*s", INSPECT_PATH - 1, whole);
 	rec->sent_bytes = path.traffic.sent_bytes;
@@ -179,7 +179,7 @@ void chan_look(struct eng_peer *peer, struct inspect_peer *rec, uint32_t want, c
 /* ---- the log ----------------------------------------------------------------------------------- */
 
 /* warn_once - each kind of surprise, in the life of the process. */
-static void warn_once(struct chan *chan, const struct chan_path *path)
+static void warn_once(struct chan *chan, const struct chan_route *path)
 {
 	static atomic_bool warned[CHAN_SURPRISES];
 	char text[CHAN_TEXT_MAX];
@@ -191,10 +191,10 @@ static void warn_once(struct chan *chan, const struct chan_path *path)
 			 path->way, path->why);
 }
 
-void chan_path_log(struct chan *chan)
+void chan_route_log(struct chan *chan)
 {
-	char text[CHAN_PATH_TEXT_MAX], peer[CHAN_TEXT_MAX];
-	struct chan_path path;
+	char text[CHAN_ROUTE_TEXT_MAX], peer[CHAN_TEXT_MAX];
+	struct chan_route path;
 
 	if (!fi_log_enabled(chan->link->prov, FI_LOG_WARN, FI_LOG_EP_CTRL))
 		return;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* The path of a connection as text: channel/path.h. */
+/* The route of a connection as text: channel/route.h. */
 #include <stdio.h>
 
-#include "channel/path.h"
+#include "channel/route.h"
 #include "conn.h"
 
-void rxd_path_said(struct rxd_conn *conn, const struct rxd_hello *hello)
+void rxd_route_said(struct rxd_conn *conn, const struct rxd_hello *hello)
 {
 	const struct rxd_release *release = &hello->release;
 	struct chan_version theirs = {
@@ -19,10 +19,10 @@ void rxd_path_said(struct rxd_conn *conn, const struct rxd_hello *hello)
 			     release->commit },
 	};
 
-	chan_path_said(&conn->chan, chan_version_ours(RXD_VERSION, RXD_OLDEST), &theirs, 0);
+	chan_route_said(&conn->chan, chan_version_ours(RXD_VERSION, RXD_OLDEST), &theirs, 0);
 }
 
-void rxd_path(const struct chan *base, struct chan_path *path)
+void rxd_route(const struct chan *base, struct chan_route *path)
 {
 	const struct rxd_conn *conn = (const struct rxd_conn *) base;	/* its first member */
 	char text[CHAN_TEXT_MAX];
@@ -33,6 +33,6 @@ void rxd_path(const struct chan *base, struct chan_path *path)
 	path->traffic.sent_bytes = conn->nxt;
 	path->traffic.got_bytes = conn->rcv_nxt;
 	path->traffic.rtt_ns = conn->rtt.min ? conn->rtt.smooth : 0;
-	path->same_host = !base->link->msg && chan_path_same_host(base);
-	chan_path_avoids(base, path);
+	path->same_host = !base->link->msg && chan_route_same_host(base);
+	chan_route_avoids(base, path);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* The path of a connection as text: channel/path.h. */
+/* The route of a connection as text: channel/route.h. */
 #include <linux/tcp.h>		/* has more of struct tcp_info than netinet/tcp.h */
 #include <stdio.h>
 
@@ -9,13 +9,13 @@
 enum { SOCKET_INFO = TCP_INFO };
 #undef TCP_INFO
 
-#include "channel/path.h"
+#include "channel/route.h"
 #include "link.h"
 #include "net/sock.h"
 
-void tcp_path_said(struct tcp_chan *chan, const struct tcp_hello *hello)
+void tcp_route_said(struct tcp_chan *chan, const struct tcp_hello *hello)
 {
-	chan_path_said(&chan->base, chan_version_ours(TCP_WIRE_VERSION, TCP_WIRE_OLDEST), &hello->version,
+	chan_route_said(&chan->base, chan_version_ours(TCP_WIRE_VERSION, TCP_WIRE_OLDEST), &hello->version,
 		       hello->host);
 }
 
@@ -50,7 +50,7 @@ static void find_traffic(const struct tcp_conn *conn, struct chan_traffic *traff
 			add_traffic(conn->lanes->conn[i], traffic);
 }
 
-void tcp_path(const struct chan *base, struct chan_path *path)
+void tcp_route(const struct chan *base, struct chan_route *path)
 {
 	const struct tcp_conn *conn = base->conn;
 	const struct tcp_link *link = tcp_link_of(base->link);
@@ -66,5 +66,5 @@ void tcp_path(const struct chan *base, struct chan_path *path)
 		path->format = "published";
 	path->same_host = conn->same_host;
 	find_traffic(conn, &path->traffic);
-	chan_path_avoids(base, path);
+	chan_route_avoids(base, path);
 }

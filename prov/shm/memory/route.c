@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* The path of a connection as text: channel/path.h.  Why the memory of a peer cannot be read is found out
+/* The route of a connection as text: channel/route.h.  Why the memory of a peer cannot be read is found out
  * when it is asked for.
  */
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "channel/path.h"
+#include "channel/route.h"
 #include "../link.h"
 
 /* read_errno - what the kernel says about reading the memory of @pid: EFAULT where it would allow
@@ -101,7 +101,7 @@ const char *shm_path_unreadable(pid_t pid)
 	}
 }
 
-static void copies_text(const struct shm_conn *conn, struct chan_path *path)
+static void copies_text(const struct shm_conn *conn, struct chan_route *path)
 {
 	bool theirs = atomic_load_explicit(&conn->out.seg->rx.can_read, memory_order_relaxed);
 
@@ -119,7 +119,7 @@ static void copies_text(const struct shm_conn *conn, struct chan_path *path)
 	}
 }
 
-void shm_path(const struct chan *base, struct chan_path *path)
+void shm_route(const struct chan *base, struct chan_route *path)
 {
 	const struct shm_conn *conn = base->conn;
 	bool self = conn->src.fd < 0;

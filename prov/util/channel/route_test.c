@@ -5,16 +5,16 @@
 #include "channel/test/fake_link.h"
 
 #include "channel/host.h"
-#include "channel/path.h"
+#include "channel/route.h"
 #include "obj/inspect/record.h"
 #include "obj/test/log_catch.h"
 
-static struct chan_path given;
+static struct chan_route given;
 
-static void give(const struct chan *chan, struct chan_path *path)
+static void give(const struct chan *chan, struct chan_route *path)
 {
 	*path = given;
-	chan_path_avoids(chan, path);
+	chan_route_avoids(chan, path);
 }
 
 static const struct chan_version ours = { 4, 7, 3, 7, { 2, 7, 0, 0, 0x1234abcd } };
@@ -25,9 +25,9 @@ static struct fake_link *link_of(const char *name)
 	static struct chan_ops ops;
 
 	ops = *link->base.ops;
-	ops.path = give;
+	ops.route = give;
 	link->base.ops = &ops;
-	given = (struct chan_path) { .way = "by air" };
+	given = (struct chan_route) { .way = "by air" };
 	return link;
 }
 
@@ -36,7 +36,7 @@ static struct chan *up(struct fake_link *link, struct eng_peer *peer, uint32_t h
 	struct chan_version theirs = { 3, 7, 2, 6, { 2, 6, 1, 0, 0xfeed0001 } };
 	struct chan *chan = chan_of(&link->base, peer);
 
-	chan_path_said(chan, ours, &theirs, host);
+	chan_route_said(chan, ours, &theirs, host);
 	fake_may_call = true;
 	chan_up(chan, &peer->chan.conn, &(struct chan_id) { EPOCH, 1, 0 }, true);
 	fake_may_call = false;
@@ -48,16 +48,16 @@ static void test_versions(void **state)
 	struct fake_link *link = link_of("air");
 	struct eng_peer *peer = fake_peer(link, "peer");
 	struct chan *chan = up(link, peer, 0);
-	char text[CHAN_PATH_TEXT_MAX];
-	struct chan_path path;
+	char text[CHAN_ROUTE_TEXT_MAX];
+	struct chan_route path;
 
-	assert_string_equal(chan_path_text(chan, &path, text), "by air; native wire format 3, "
+	assert_string_equal(chan_route_text(chan, &path, text), "by air; native wire format 3, "
 			    "peer's release 2.6.1 (commit feed0001)");
 	given.format = "published";
-	assert_string_equal(chan_path_text(chan, &path, text), "by air; published wire format");
+	assert_string_equal(chan_route_text(chan, &path, text), "by air; published wire format");
 	chan->knows = false;
-	given = (struct chan_path) { .format = NULL };
-	assert_string_equal(chan_path_text(chan, &path, text), "air; native wire format");
+	given = (struct chan_route) { .format = NULL };
+	assert_string_equal(chan_route_text(chan, &path, text), "air; native wire format");
 	fake_link_end(link);
 	free(peer);
 }
@@ -90,27 +90,27 @@ static void test_reasons(void **state)
 	struct fake_link *link = link_of("air");
 	struct eng_peer *peer = fake_peer(link, "peer");
 	struct chan *chan = up(link, peer, 0);
-	char text[CHAN_PATH_TEXT_MAX];
-	struct chan_path path;
+	char text[CHAN_ROUTE_TEXT_MAX];
+	struct chan_route path;
 
-	assert_null(strstr(chan_path_text(chan, &path, text), "shared memory"));
+	assert_null(strstr(chan_route_text(chan, &path, text), "shared memory"));
 	given.same_host = true;
-	assert_non_null(strstr(chan_path_text(chan, &path, text), "this endpoint has none"));
+	assert_non_null(strstr(chan_route_text(chan, &path, text), "this endpoint has none"));
 	link->base.local_cnt = 1;
-	assert_non_null(strstr(chan_path_text(chan, &path, text), "its log has the reason"));
+	assert_non_null(strstr(chan_route_text(chan, &path, text), "its log has the reason"));
 	chan->local_err = FI_EACCES;
-	assert_non_null(strstr(chan_path_text(chan, &path, text), "another user"));
+	assert_non_null(strstr(chan_route_text(chan, &path, text), "another user"));
 	chan->local_err = FI_ECONNREFUSED;
-	assert_non_null(strstr(chan_path_text(chan, &path, text), "no process listens there"));
+	assert_non_null(strstr(chan_route_text(chan, &path, text), "no process listens there"));
 	chan->local_err = FI_EMFILE;
-	assert_non_null(strstr(chan_path_text(chan, &path, text), "descriptors are short"));
+	assert_non_null(strstr(chan_route_text(chan, &path, text), "descriptors are short"));
 	chan->local_err = FI_ENOPROTOOPT;
-	assert_non_null(strstr(chan_path_text(chan, &path, text), "another version"));
+	assert_non_null(strstr(chan_route_text(chan, &path, text), "another version"));
 	chan->local_err = FI_EIO;
-	assert_non_null(strstr(chan_path_text(chan, &path, text), fi_strerror(FI_EIO)));
+	assert_non_null(strstr(chan_route_text(chan, &path, text), fi_strerror(FI_EIO)));
 	link->base.local_cnt = 0;
 	link->base.msg = true;
-	assert_non_null(strstr(chan_path_text(chan, &path, text), "FI_EP_MSG"));
+	assert_non_null(strstr(chan_route_text(chan, &path, text), "FI_EP_MSG"));
 	link->base.msg = false;
 	fake_link_end(link);
 	free(peer);
@@ -120,14 +120,14 @@ static void test_other_container(void **state)
 {
 	struct fake_link *link = link_of("air");
 	struct eng_peer *peer = fake_peer(link, "peer");
-	char text[CHAN_PATH_TEXT_MAX];
-	struct chan_path path;
+	char text[CHAN_ROUTE_TEXT_MAX];
+	struct chan_route path;
 	struct chan *chan = up(link, peer, chan_host_mark());
 
 	if (chan_host_mark())
-		assert_non_null(strstr(chan_path_text(chan, &path, text), "in another container"));
-	chan_path_said(chan, ours, &ours, chan_host_mark() + 1);
-	assert_null(strstr(chan_path_text(chan, &path, text), "container"));
+		assert_non_null(strstr(chan_route_text(chan, &path, text), "in another container"));
+	chan_route_said(chan, ours, &ours, chan_host_mark() + 1);
+	assert_null(strstr(chan_route_text(chan, &path, text), "container"));
 	fake_link_end(link);
 	free(peer);
 }
