@@ -462,10 +462,10 @@ bool rxd_rx_unplace(struct eng_link *link, struct eng_peer *peer, void *cookie);
 /* rxd_rx_hold - eng_link_held.hold. */
 void *rxd_rx_hold(struct eng_link *link, struct eng_peer *peer, const struct eng_rx *rx);
 
-/* path.c ------------------------------------------------------------------------------ */
+/* route.c ----------------------------------------------------------------------------- */
 
 /* rxd_route_said - what @hello, the peer's, says for the texts of channel/route.h.
- * rxd_route - chan_ops.path.
+ * rxd_route - chan_ops.route.
  */
 void rxd_route_said(struct rxd_conn *conn, const struct rxd_hello *hello);
 void rxd_route(const struct chan *base, struct chan_route *path);

@@ -50,7 +50,7 @@
 extern const struct eng_link_ops rxm_link_ops;
 extern const struct chan_ops rxm_chan_ops;
 
-/* rxm_route - chan_ops.path. */
+/* rxm_route - chan_ops.route. */
 void rxm_route(const struct chan *base, struct chan_route *path);
 extern const struct layer rxm_layer;
 

@@ -97,7 +97,7 @@ void shm_connect_abort(struct chan *chan);
 void shm_connect_close(struct chan *chan, int err, bool orderly);
 const char *shm_connect_advice(const struct chan *chan, int err);
 
-/* shm_route - chan_ops.path.
+/* shm_route - chan_ops.route.
  * shm_path_unreadable - why the memory of process @pid cannot be read, as a clause; 0: a process that has
  * no number here.  Makes system calls.
  */

@@ -61,8 +61,8 @@ static bool any_unacked(const struct tcp_conn *conn)
 	const struct tcp_lanes *lanes = conn->lanes;
 	unsigned i;
 
-	for (i = 1; lanes && i < lanes->cnt; i++)
-		if (lanes->conn[i] && unacked(lanes->conn[i]))
+	for (i = 1; lanes && i < lanes->base.cnt; i++)
+		if (tcp_lane(lanes, i) && unacked(tcp_lane(lanes, i)))
 			return true;
 	return unacked(conn);
 }

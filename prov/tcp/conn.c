@@ -206,8 +206,8 @@ bool tcp_lanes_are(const struct tcp_conn *conn, enum tcp_conn_state state)
 	const struct tcp_conn *lane;
 	unsigned i;
 
-	for (i = 1; lanes && i < lanes->cnt; i++) {
-		lane = lanes->conn[i];
+	for (i = 1; lanes && i < lanes->base.cnt; i++) {
+		lane = tcp_lane(lanes, i);
 		if (!lane || (lane->state != TCP_CONN_READY && lane->state != state))
 			return false;
 	}

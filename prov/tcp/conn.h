@@ -26,6 +26,7 @@
 #include "base/net_addr.h"
 #include "channel/hold.h"
 #include "channel/park.h"
+#include "channel/path.h"
 #include "foreign/xnet/rdm.h"
 #include "stream.h"
 #include "hello.h"
@@ -113,19 +114,18 @@ struct tcp_conn_end {
 	void (*free)(struct tcp_conn_end *end);	/* with the connection */
 };
 
-/* The connections to one peer, where several are agreed; see lane.c. */
+/* The connections to one peer, where several are agreed: paths of the channel; see lane.c.  Owned by the
+ * first.
+ */
 struct tcp_lanes {
+	struct chan_paths base;		/* first; each conn is a struct tcp_conn */
 	struct tcp_conn_end end;	/* of the first connection */
 	struct tcp_conn_end lane_end[TCP_LANES_MAX];	/* of each further one */
-	unsigned cnt;			/* number agreed in the handshake */
 	struct timer timer;		/* connect the further lanes */
 	bool joined;			/* the timer has its place in the heap */
 	bool tried;			/* the further lanes: connecting them was tried */
-	struct tcp_conn *conn[TCP_LANES_MAX];	/* [0]: the first, which owns this; NULL: none */
-	unsigned rx_parts;		/* incomplete parts of the striped payload being received */
-	const struct eng_pkt *tx_pkt;	/* striped packet being sent; NULL: none */
-	size_t tx_sent[TCP_LANES_MAX];	/* bytes sent of its parts, beyond the first */
 };
+_Static_assert(TCP_LANES_MAX <= CHAN_PATHS_MAX, "each lane is a path");
 
 /* The events of input, the end of which is told apart. */
 #define TCP_CONN_IN (POLLIN | POLLRDHUP)
@@ -272,6 +272,12 @@ static inline void tcp_lanes_want(struct tcp_conn *conn)
 		chan_poller_timer(&conn->poller->base, &lanes->timer, 0);
 }
 
+/* tcp_lane - the connection of lane @i; NULL: none. */
+static inline struct tcp_conn *tcp_lane(const struct tcp_lanes *lanes, unsigned i)
+{
+	return lanes->base.path[i].conn;
+}
+
 /* tcp_lanes_are - are all lanes of @conn READY, or at least in @state?
  * @state: READY: packets may be striped over them; HELLO_SENT: the peer may regard them as
  *         READY already, since its WELCOME may be in flight
@@ -404,7 +410,7 @@ static inline bool tcp_rx_striped(struct tcp_conn *conn)
 {
 	const struct tcp_lanes *lanes = tcp_conn_first(conn)->lanes;
 
-	return __builtin_expect(lanes != NULL, 0) && lanes->rx_parts;
+	return __builtin_expect(lanes != NULL, 0) && lanes->base.rx_parts;
 }
 
 /* tcp_rx_offer - offer @rx to the engine, and begin with its payload, of which rx->avail bytes are

@@ -30,10 +30,10 @@ static void remove_lane(struct tcp_conn *conn)
 	struct tcp_lanes *lanes = conn->first->lanes;
 	unsigned i;
 
-	for (i = 1; lanes->conn[i] != conn; i++)
+	for (i = 1; tcp_lane(lanes, i) != conn; i++)
 		;
 	list_del(&lanes->lane_end[i].node);
-	lanes->conn[i] = NULL;
+	chan_path_remove(&lanes->base, conn);
 	conn->first = NULL;
 }
 
@@ -54,13 +54,14 @@ static void end_lanes(struct tcp_conn_end *end, struct tcp_conn *conn, void (*ho
 		timer_off(&conn->poller->base.timers, &lanes->timer);
 		timers_leave(&conn->poller->base.timers);
 	}
-	for (i = 1; i < lanes->cnt; i++) {
-		lane = lanes->conn[i];
+	for (i = 1; i < lanes->base.cnt; i++) {
+		lane = tcp_lane(lanes, i);
 		if (!lane)
 			continue;
 		remove_lane(lane);
 		how(lane);
 	}
+	chan_paths_fini(&lanes->base);
 }
 
 static void free_lanes(struct tcp_conn_end *end)
@@ -74,7 +75,7 @@ static void add_lane(struct tcp_conn *first, struct tcp_conn *conn, unsigned lan
 
 	conn->first = first;
 	conn->wireup = &lane_wireup;
-	first->lanes->conn[lane] = conn;
+	chan_path_add(&first->lanes->base, lane, conn);
 	end->end = end_lane;
 	list_add_tail(&end->node, &conn->ends);
 }
@@ -89,24 +90,25 @@ static bool may_connect(const struct tcp_conn *conn)
 static void connect_lanes(struct timer *timer, uint64_t now)
 {
 	struct tcp_lanes *lanes = container_of(timer, struct tcp_lanes, timer);
-	struct tcp_conn *conn = lanes->conn[0], *lane;
-	struct tcp_link *link = conn->link;
+	struct tcp_conn *conn = tcp_lane(lanes, 0), *lane;
 	struct tcp_hello hello = { .type = TCP_WIRE_HELLO, .serial = conn->serial };
-	const struct sockaddr *addr;
+	const struct chan_path *path;
+	struct tcp_link *link;
 	int ret = 0;
 
 	if (!may_connect(conn))
 		return;
 	lanes->tried = true;
-	addr = eng_peer_addr(chan_peer(&conn->chan->base));
-	for (hello.lane = 1; !ret && hello.lane < lanes->cnt; hello.lane++) {
+	for (hello.lane = 1; !ret && hello.lane < lanes->base.cnt; hello.lane++) {
+		path = &lanes->base.path[hello.lane];
+		link = tcp_link_of(path->link);
 		ret = chan_park_full(link->conf->max_conns) ? -FI_EMFILE :
-		      tcp_conn_connect(link, &lane_wireup, NULL, addr, &hello, NULL, &lane);
+		      tcp_conn_connect(link, &lane_wireup, NULL, &path->to.sa, &hello, NULL, &lane);
 		if (!ret)
 			add_lane(conn, lane, hello.lane);
 	}
 	if (ret)
-		TCP_INFO(link->conf, "no further lane to a peer: %s%s%s\n", TCP_WHY(-ret));
+		TCP_INFO(conn->link->conf, "no further lane to a peer: %s%s%s\n", TCP_WHY(-ret));
 }
 
 void tcp_lane_agree(struct tcp_conn *conn, uint8_t theirs)
@@ -124,8 +126,7 @@ void tcp_lane_agree(struct tcp_conn *conn, uint8_t theirs)
 		return;			/* further lanes are refused */
 	}
 	conn->lanes = lanes;
-	lanes->cnt = cnt;
-	lanes->conn[0] = conn;
+	chan_paths_init(&lanes->base, &conn->chan->base, cnt);
 	lanes->timer.fire = connect_lanes;
 	lanes->joined = true;
 	lanes->end.end = end_lanes;
@@ -140,7 +141,7 @@ static bool may_join(const struct tcp_conn *first, const struct tcp_chan *chan,
 
 	return lanes && !first->ours && first->state == TCP_CONN_READY &&
 	       first->serial == hello->serial && chan->base.peer_epoch == hello->epoch &&
-	       hello->lane < lanes->cnt && !lanes->conn[hello->lane];
+	       chan_path_free(&lanes->base, hello->lane);
 }
 
 void tcp_lane_join(struct tcp_conn *conn, struct tcp_chan *chan, const struct tcp_hello *hello)

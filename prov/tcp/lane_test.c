@@ -74,8 +74,8 @@ static void packets_of_every_size_arrive_in_order(void **state)
 	a->later = b->later = 0;
 	FAKE_UNTIL(20000, all_here(ab, ba));
 	assert_int_equal(ab->down + ba->down, 0);
-	assert_int_equal(conn_of(ab)->lanes->cnt, 3);
-	assert_true(conn_of(ab)->lanes->tx_sent[2] && conn_of(ba)->lanes->tx_sent[2]);
+	assert_int_equal(conn_of(ab)->lanes->base.cnt, 3);
+	assert_true(conn_of(ab)->lanes->base.path[2].sent && conn_of(ba)->lanes->base.path[2].sent);
 	fake_close(a, 100);
 	fake_close(b, 100);
 }
@@ -128,7 +128,7 @@ static void the_loss_of_one_is_the_loss_of_the_peer(void **state)
 			if (fake_draw() % 3 == 0)
 				fake_poll();
 		}
-		tear(conn_of(round % 2 ? ab : ba)->lanes->conn[round % 3]);
+		tear(tcp_lane(conn_of(round % 2 ? ab : ba)->lanes, (unsigned) round % 3));
 		FAKE_UNTIL(15000, (pull_both(a, b), ab->down && ba->down));
 		assert_true(ab->down == 1 && ba->down == 1);
 		assert_int_equal(ab->done_cnt + ab->lost_cnt, sent);
@@ -254,7 +254,7 @@ static void who_wants_fewer_decides(void **state)
 			script_answer(&script, extra, &lane, TCP_WIRE_REFUSE, CHAN_NO_USE);
 			FAKE_UNTIL(15000, recv(extra, buf, sizeof(buf), 0) == 0);
 			close(extra);
-			assert_null(conn_of(peer)->lanes->conn[1]);
+			assert_null(tcp_lane(conn_of(peer)->lanes, 1));
 		} else {
 			assert_null(conn_of(peer)->lanes);
 		}

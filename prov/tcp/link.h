@@ -17,7 +17,7 @@ extern const struct eng_link_ops tcp_link_ops;
 extern const struct chan_ops tcp_chan_ops;
 
 /* tcp_route_said - what @hello, the peer's, says for the texts of channel/route.h.
- * tcp_route - chan_ops.path.
+ * tcp_route - chan_ops.route.
  */
 void tcp_route_said(struct tcp_chan *chan, const struct tcp_hello *hello);
 void tcp_route(const struct chan *base, struct chan_route *path);

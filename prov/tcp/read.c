@@ -81,7 +81,7 @@ static __attribute__((noinline)) size_t packet(struct tcp_conn *conn, const uint
 	if (__builtin_expect(len >= TCP_STRIPE_MIN && conn->lanes, 0)) {
 		tcp_lanes_want(conn);
 		if (parts)
-			mine = chan_stripe_at(len, conn->lanes->cnt, 1);
+			mine = chan_stripe_at(len, conn->lanes->base.cnt, 1);
 	}
 	if (__builtin_expect(parts && !tcp_lanes_are(conn, TCP_CONN_HELLO_SENT), 0)) {
 		tcp_rx_refuse(conn, "a striped frame without the lanes for it");
@@ -322,8 +322,8 @@ static __attribute__((noinline)) int read_lanes(struct tcp_conn *conn, unsigned 
 	int done = 0;
 	unsigned i;
 
-	for (i = 1; i < conn->lanes->cnt && conn->state == TCP_CONN_READY; i++) {
-		lane = conn->lanes->conn[i];
+	for (i = 1; i < conn->lanes->base.cnt && conn->state == TCP_CONN_READY; i++) {
+		lane = tcp_lane(conn->lanes, i);
 		if (lane && lane->state == TCP_CONN_READY)
 			done += read_lane(lane, budget);
 	}

@@ -21,8 +21,8 @@ void tcp_route_said(struct tcp_chan *chan, const struct tcp_hello *hello)
 
 static void lanes_text(const struct tcp_conn *conn, char *buf, size_t size)
 {
-	if (conn->lanes && conn->lanes->cnt > 1)
-		snprintf(buf, size, ", %u lanes", conn->lanes->cnt);
+	if (conn->lanes && conn->lanes->base.cnt > 1)
+		snprintf(buf, size, ", %u lanes", conn->lanes->base.cnt);
 }
 
 /* add_traffic - of one socket, as its kernel counts it. */
@@ -45,9 +45,9 @@ static void find_traffic(const struct tcp_conn *conn, struct chan_traffic *traff
 	unsigned i;
 
 	add_traffic(conn, traffic);
-	for (i = 1; conn->lanes && i < conn->lanes->cnt; i++)
-		if (conn->lanes->conn[i])
-			add_traffic(conn->lanes->conn[i], traffic);
+	for (i = 1; conn->lanes && i < conn->lanes->base.cnt; i++)
+		if (tcp_lane(conn->lanes, i))
+			add_traffic(tcp_lane(conn->lanes, i), traffic);
 }
 
 void tcp_route(const struct chan *base, struct chan_route *path)

@@ -49,7 +49,7 @@ void tcp_rx_part_end(struct tcp_conn *conn)
 
 	if (tcp_rx_striped(conn)) {
 		conn->rx.body = conn == first ? TCP_BODY_OTHERS : TCP_BODY_NONE;
-		if (--first->lanes->rx_parts)
+		if (--first->lanes->base.rx_parts)
 			return;
 	}
 	body_end(first);
@@ -98,24 +98,24 @@ bool tcp_rx_unplace(struct eng_link *link, struct eng_peer *peer, void *cookie)
 		return false;
 	if (conn->rx.body == TCP_BODY_PLACE)
 		conn->rx.body = TCP_BODY_SKIP;
-	for (i = 1; tcp_rx_striped(conn) && i < conn->lanes->cnt; i++)
-		if (conn->lanes->conn[i]->rx.body == TCP_BODY_PLACE)
-			conn->lanes->conn[i]->rx.body = TCP_BODY_SKIP;
+	for (i = 1; tcp_rx_striped(conn) && i < conn->lanes->base.cnt; i++)
+		if (tcp_lane(conn->lanes, i)->rx.body == TCP_BODY_PLACE)
+			tcp_lane(conn->lanes, i)->rx.body = TCP_BODY_SKIP;
 	return true;
 }
 
 /* set_parts - set the destinations of the further lanes' parts of a striped payload. */
 static void set_parts(struct tcp_lanes *lanes, size_t len, const struct iovec *iov, size_t iov_cnt)
 {
-	size_t off = chan_stripe_at(len, lanes->cnt, 1), end;
+	size_t off, part;
 	struct tcp_conn *lane;
 	unsigned i;
 
-	lanes->rx_parts = lanes->cnt;
-	for (i = 1; i < lanes->cnt; i++, off = end) {
-		lane = lanes->conn[i];
-		end = chan_stripe_at(len, lanes->cnt, i + 1);
-		set_place(&lane->rx, iov, iov_cnt, off, end - off);
+	lanes->base.rx_parts = lanes->base.cnt;
+	for (i = 1; i < lanes->base.cnt; i++) {
+		lane = tcp_lane(lanes, i);
+		part = chan_path_part(&lanes->base, len, i, &off);
+		set_place(&lane->rx, iov, iov_cnt, off, part);
 		if (lane->rx.masked) {
 			lane->rx.masked = false;
 			tcp_conn_watch(lane);
@@ -272,11 +272,11 @@ size_t tcp_rx_skipped(struct tcp_conn *conn, size_t have)
 static void move(struct chan_hold *hold, const struct iovec *iov, size_t iov_cnt)
 {
 	struct tcp_conn *conn = hold->source, *lane;
-	unsigned cnt = tcp_rx_striped(conn) ? conn->lanes->cnt : 1, i;
+	unsigned cnt = tcp_rx_striped(conn) ? conn->lanes->base.cnt : 1, i;
 	size_t off, end = 0, got;
 
 	for (i = 0; i < cnt; i++) {
-		lane = i ? conn->lanes->conn[i] : conn;
+		lane = i ? tcp_lane(conn->lanes, i) : conn;
 		off = end;
 		end = chan_stripe_at(hold->len, cnt, i + 1);
 		got = end - off - lane->rx.left;

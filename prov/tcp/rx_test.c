@@ -561,17 +561,17 @@ static void a_striped_payload_is_complete_with_its_last_part(void **state)
 	/* a part that comes before its frame has no place yet: it stays in the socket */
 	far_say(1, buf + FAR_HEAD + part, 1000);
 	polls(20);
-	assert_int_equal(far.conn->lanes->conn[1]->rx.body, TCP_BODY_NONE);
+	assert_int_equal(tcp_lane(far.conn->lanes, 1)->rx.body, TCP_BODY_NONE);
 	far_say(0, buf, FAR_HEAD + part);
 	far_say(0, next, far_frame(next, 1, 10));
 	FAKE_UNTIL(2000, far.conn->rx.body == TCP_BODY_OTHERS);
 	polls(20);
 	assert_int_equal(far.peer->rx_cnt, 0);
 	assert_int_equal(far.ep->placing, 1);
-	assert_int_equal(far.conn->lanes->rx_parts, 1);
+	assert_int_equal(far.conn->lanes->base.rx_parts, 1);
 	far_say(1, buf + FAR_HEAD + part + 1000, len - part - 1000);
 	FAKE_UNTIL(2000, far.peer->rx_cnt == 2);
-	assert_int_equal(far.conn->lanes->rx_parts, 0);
+	assert_int_equal(far.conn->lanes->base.rx_parts, 0);
 	free(buf);
 	free(next);
 	far_close(&far);

@@ -48,7 +48,7 @@ static size_t frame_size(const struct tcp_conn *conn, const struct eng_pkt *pkt)
 	size_t len = pkt->len;
 
 	if (is_striped(pkt))
-		len = chan_stripe_at(len, conn->lanes->cnt, 1);
+		len = chan_stripe_at(len, conn->lanes->base.cnt, 1);
 	return head_size(pkt) + len;
 }
 
@@ -348,7 +348,7 @@ static int try_now(struct tcp_conn *conn, struct eng_pkt *pkt)
 /* send_parts - send over the further lanes as much of their parts as they take.  True when all
  * is sent.  The loss of one is reported as the loss of the first, at the end of the poll.
  */
-static bool send_parts(struct tcp_lanes *lanes, const struct eng_pkt *pkt)
+static bool send_parts(struct chan_paths *paths, const struct eng_pkt *pkt)
 {
 	struct iovec iov[ENG_IOV_MAX];
 	struct tcp_conn *lane;
@@ -356,19 +356,16 @@ static bool send_parts(struct tcp_lanes *lanes, const struct eng_pkt *pkt)
 	bool all = true;
 	unsigned i;
 
-	if (lanes->tx_pkt != pkt)
-		memset(lanes->tx_sent, 0, sizeof(lanes->tx_sent));
-	lanes->tx_pkt = pkt;
-	for (i = 1; i < lanes->cnt; i++) {
-		lane = lanes->conn[i];
-		off = chan_stripe_at(pkt->len, lanes->cnt, i) + lanes->tx_sent[i];
-		left = chan_stripe_at(pkt->len, lanes->cnt, i + 1) - off;
+	chan_paths_begin(paths, pkt);
+	for (i = 1; i < paths->cnt; i++) {
+		lane = paths->path[i].conn;
+		left = chan_path_left(paths, pkt->len, i, &off);
 		if (left && lane && lane->state == TCP_CONN_READY) {
 			ssize_t ret = send_iov(lane, iov, iov_slice(pkt->iov, pkt->iov_cnt, off,
 								    left, iov));
 
 			if (ret > 0) {
-				lanes->tx_sent[i] += (size_t) ret;
+				paths->path[i].sent += (size_t) ret;
 				left -= (size_t) ret;
 			}
 			if (lane->state == TCP_CONN_READY)
@@ -384,8 +381,8 @@ static bool others_send(const struct tcp_conn *conn)
 {
 	const struct tcp_lanes *lanes = conn->lanes;
 
-	return __builtin_expect(lanes && lanes->tx_pkt, 0) &&
-	       lanes->tx_pkt->sent == frame_size(conn, lanes->tx_pkt);
+	return __builtin_expect(lanes && lanes->base.tx_pkt, 0) &&
+	       lanes->base.tx_pkt->sent == frame_size(conn, lanes->base.tx_pkt);
 }
 
 /* try_striped - try_now() for a striped packet. */
@@ -393,9 +390,9 @@ static int try_striped(struct tcp_conn *conn, struct eng_pkt *pkt)
 {
 	int ret = try_now(conn, pkt);
 
-	if (ret < 0 || !send_parts(conn->lanes, pkt) || !ret)
+	if (ret < 0 || !send_parts(&conn->lanes->base, pkt) || !ret)
 		return ret < 0 ? ret : 0;
-	conn->lanes->tx_pkt = NULL;
+	conn->lanes->base.tx_pkt = NULL;
 	return 1;
 }
 
@@ -547,10 +544,10 @@ static void consume(struct tcp_conn *conn, size_t len, struct list *done)
 		len -= part;
 		if (part == left)
 			len -= consume_stage(conn, len);
-		if ((is_striped(pkt) && !send_parts(conn->lanes, pkt)) || part < left)
+		if ((is_striped(pkt) && !send_parts(&conn->lanes->base, pkt)) || part < left)
 			break;
 		if (is_striped(pkt))
-			conn->lanes->tx_pkt = NULL;
+			conn->lanes->base.tx_pkt = NULL;
 		list_del(&pkt->node);
 		list_add_tail(&pkt->node, done);
 	}

@@ -404,7 +404,7 @@ static void the_next_packet_follows_all_parts_of_a_striped_one(void **state)
 	far_payload(1, 0, half, TCP_PAYLOAD_MAX);
 	far_expect(1, 10);
 	FAKE_UNTIL(2000, far.peer->done_cnt == 2);
-	assert_null(far.conn->lanes->tx_pkt);
+	assert_null(far.conn->lanes->base.tx_pkt);
 	assert_int_equal(far.conn->poller->blocked, 0);
 	assert_int_equal(recv(stream_lane[0].fd, &byte, 1, 0), 0);
 	far_close(&far);

@@ -174,13 +174,13 @@ static inline unsigned stream_open(struct tcp_link *link, struct tcp_chan *chan,
 	if (!conn->lanes)
 		return 1;
 	conn->max_payload += TCP_STRIPE_MIN;
-	for (hello.lane = 1; hello.lane < conn->lanes->cnt; hello.lane++) {
+	for (hello.lane = 1; hello.lane < conn->lanes->base.cnt; hello.lane++) {
 		lane = stream_conn(link, &stream_lane[hello.lane]);
 		CHECK(!chan_src_want(&lane->poller->base, &lane->src, TCP_CONN_IN));
 		tcp_lane_join(lane, chan, &hello);
 		CHECK(lane->state == TCP_CONN_READY);
 	}
-	return conn->lanes->cnt;
+	return conn->lanes->base.cnt;
 }
 
 /* check_stream - @ep: an RDM endpoint of the group that fake_poll() polls. */

@@ -601,6 +601,7 @@ void chan_up(struct chan *chan, void *conn, const struct chan_id *id, bool ours)
 	struct chan_link *link = chan->link;
 
 	chan->conn = conn;
+	chan->paths = NULL;
 	chan->ours = ours;
 	chan->failed = false;
 	chan->logged = false;

@@ -46,6 +46,7 @@ struct chan;
 struct chan_check;
 struct chan_link;
 struct chan_route;
+struct chan_paths;
 struct chan_poller;
 struct fi_provider;
 struct inspect_peer;
@@ -205,7 +206,11 @@ struct chan {
 		uint64_t first_ns;	/* until READY: when the first of a row of attempts was made */
 		struct chan_said said;	/* READY, ACCEPTING, if @knows */
 	};
-	uint64_t failed_ns;	/* when the first of them failed, for which @err is waited for; valid if tries > 0 */
+	union {
+		uint64_t failed_ns;	/* until READY: when the first of them failed, for which @err is waited
+					 * for; valid if tries > 0 */
+		struct chan_paths *paths; /* READY: several connections (path.h); NULL: @conn alone */
+	};
 	uint64_t serial;	/* CONNECTING: of our attempt; READY, ACCEPTING: of the connection's */
 	uint64_t peer_epoch;	/* of the last connection */
 	uint64_t peer_serial;	/* newest attempt of the peer's that we accepted */

@@ -16,6 +16,8 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/channel/park.h \
 	prov/util/channel/route.c \
 	prov/util/channel/route.h \
+	prov/util/channel/path.c \
+	prov/util/channel/path.h \
 	prov/util/channel/poller.c \
 	prov/util/channel/poller.h \
 	prov/util/channel/select.c \
