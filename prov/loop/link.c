@@ -598,5 +598,5 @@ const struct eng_link_ops loop_link_ops = {
 	.peer_put = chan_peer_put,
 	.send = send_pkt,
 	.flush = chan_flush_none,
-	.held = { .hold = hold, .pull = chan_pull, .drop = chan_drop, .unplace = chan_unplace_none },
+	.held = { .hold = hold, .pull = chan_pull, .unplace = chan_unplace_none },
 };

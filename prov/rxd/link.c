@@ -285,6 +285,6 @@ const struct eng_link_ops rxd_link_ops = {
 	.slot = rxd_tx_slot,
 	.post = rxd_tx_post,
 	.flush = flush,
-	.held = { .hold = rxd_rx_hold, .pull = chan_pull, .drop = chan_drop, .unplace = rxd_rx_unplace },
+	.held = { .hold = rxd_rx_hold, .pull = chan_pull, .unplace = rxd_rx_unplace },
 	.cm = &cm_ops,
 };

@@ -309,9 +309,8 @@ void rxm_rx_run(struct rxm_conn *conn);
 /* rxm_rx_hold - eng_link_held.hold. */
 void *rxm_rx_hold(struct rxm_link *link, const struct eng_rx *rx);
 
-/* rxm_rx_pull, rxm_rx_drop - eng_link_held. */
+/* rxm_rx_pull - eng_link_held.pull. */
 int rxm_rx_pull(struct eng_link *link, void *token, const struct iovec *iov, size_t iov_cnt, void *cookie);
-void rxm_rx_drop(struct eng_link *link, void *token);
 
 /* rxm_rx_reset - the connection has ended with @err (positive), and with it what was not
  * received.  @eps: its endpoints, closed by now; NULL if there is none.  Makes upcalls.

@@ -151,5 +151,5 @@ const struct eng_link_ops rxm_link_ops = {
 	.peer_put = chan_peer_put,
 	.send = send_pkt,
 	.flush = flush,
-	.held = { .hold = hold, .pull = rxm_rx_pull, .drop = rxm_rx_drop, .unplace = chan_unplace_none },
+	.held = { .hold = hold, .pull = rxm_rx_pull, .unplace = chan_unplace_none },
 };

@@ -397,17 +397,6 @@ int rxm_rx_pull(struct eng_link *link, void *token, const struct iovec *iov, siz
 	return ret;
 }
 
-void rxm_rx_drop(struct eng_link *link, void *token)
-{
-	struct rxm_hold *hold = container_of((struct chan_hold *) token, struct rxm_hold, hold);
-	struct eng_peer *payer = hold->fetch ? NULL : hold->payer;
-	size_t len = hold->hold.len;
-
-	chan_drop(link, token);
-	if (payer)
-		eng_on_moved(payer, len);
-}
-
 /* ---- the end -------------------------------------------------------------------------------------- */
 
 void rxm_rx_reset(struct rxm_conn *conn, struct rxm_ep *const eps[2], int err)

@@ -244,7 +244,7 @@ static void what_is_fetched_is_charged_until_it_is_free(void **state)
 	assert_int_equal(a->placing, 0);
 	assert_int_equal(peer->moved, 0);
 	for (i = 1; i <= RXM_RNDVS / 2; i++)
-		rxm_link_ops.held.drop(a->link, tokens[i]);
+		rxm_link_ops.held.pull(a->link, tokens[i], NULL, 0, NULL);
 	fi_close(&mr->fid);
 	free(data);
 	fake_close(a, 0);
@@ -263,13 +263,13 @@ static void ended_fetch(bool drop_first)
 
 	hold_many(a, ep, data, mr, tokens);
 	if (drop_first)
-		rxm_link_ops.held.drop(a->link, tokens[0]);
+		rxm_link_ops.held.pull(a->link, tokens[0], NULL, 0, NULL);
 	assert_int_equal(peer->moved, 600);
 	msg_prov_shutdown(ep->fid);
 	rig_polls(2);
 	assert_int_equal(peer->down, 1);
 	for (i = drop_first; i <= RXM_RNDVS / 2; i++)
-		rxm_link_ops.held.drop(a->link, tokens[i]);
+		rxm_link_ops.held.pull(a->link, tokens[i], NULL, 0, NULL);
 	assert_int_equal(peer->moved, 0);
 	msg_prov.hold_reads = false;
 	msg_prov_reads(FI_ECANCELED);
@@ -292,7 +292,7 @@ static void a_held_rendezvous_may_be_dropped(void **state)
 	uint8_t *data = rig_memory(ep, 0, 1000, &mr);
 	void *token = hold_rndv(a, ep, data, mr);
 
-	rxm_link_ops.held.drop(a->link, token);
+	rxm_link_ops.held.pull(a->link, token, NULL, 0, NULL);
 	rig_polls(1);
 	assert_int_equal(msg_prov.reads, 0);
 	assert_int_equal(rig_sent(ep).item[0].kind, RXM_RNDV_DONE);

@@ -310,7 +310,7 @@ const struct eng_link_ops shm_link_ops = {
 	.post = shm_tx_post,
 	.send = send_pkt,
 	.flush = chan_flush_none,
-	.held = { .hold = shm_rx_hold, .pull = chan_pull, .drop = chan_drop, .unplace = shm_rx_unplace },
+	.held = { .hold = shm_rx_hold, .pull = chan_pull, .unplace = shm_rx_unplace },
 	.native = &native,
 };
 

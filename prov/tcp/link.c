@@ -247,6 +247,6 @@ const struct eng_link_ops tcp_link_ops = {
 	.slot = tcp_tx_slot,
 	.post = tcp_tx_post,
 	.flush = flush,
-	.held = { .hold = hold, .pull = chan_pull, .drop = chan_drop, .unplace = tcp_rx_unplace },
+	.held = { .hold = hold, .pull = chan_pull, .unplace = tcp_rx_unplace },
 	.cm = &cm_ops,
 };

@@ -229,7 +229,7 @@ static void a_held_payload_is_dropped_while_it_arrives(void **state)
 	far.ep->verdict = 1 + ENG_RX_HELD;
 	far_say(0, buf, FAR_HEAD + 100);
 	rx = held(&far);
-	far.ep->link->ops->held.drop(far.ep->link, rx->token);
+	far.ep->link->ops->held.pull(far.ep->link, rx->token, NULL, 0, NULL);
 	fake_rx_free(rx);
 	assert_int_equal(far.conn->rx.body, TCP_BODY_SKIP);
 	far.ep->verdict = 1 + ENG_RX_PLACE;

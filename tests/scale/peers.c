@@ -249,7 +249,7 @@ static const struct eng_link_ops mirror_ops = {
 	.open = link_open, .close = link_close, .getname = chan_getname, .setname = chan_setname_none,
 	.peer_get = chan_peer_get, .peer_put = chan_peer_put, .look = chan_look,
 	.send = send_pkt, .flush = chan_flush_none,
-	.held = { .hold = hold, .pull = chan_pull, .drop = chan_drop, .unplace = chan_unplace_none },
+	.held = { .hold = hold, .pull = chan_pull, .unplace = chan_unplace_none },
 };
 
 /* ---- the endpoint ------------------------------------------------------------------------ */

@@ -195,7 +195,7 @@ static void pull_some(struct eng_ep *ep)
 			continue;
 		}
 		if (!snet_rnd(10)) {
-			ep->link->ops->held.drop(ep->link, in->token);
+			ep->link->ops->held.pull(ep->link, in->token, NULL, 0, NULL);
 			nodes_delivered++;
 			in_free(in);
 			continue;
@@ -374,7 +374,7 @@ void node_close(unsigned no)
 	struct in *in;
 
 	while ((in = list_pop_entry(&ep->held, struct in, node))) {
-		ep->link->ops->held.drop(ep->link, in->token);
+		ep->link->ops->held.pull(ep->link, in->token, NULL, 0, NULL);
 		in_free(in);
 	}
 	ep->link->ops->close(ep->link, 0);

@@ -98,30 +98,34 @@ static void hold_free(struct eng_link *link, struct chan_hold *hold)
 	put(&chan_link_of(link)->poller->holds, hold);
 }
 
-/* The token is used up in every case: take() has made the source forget the hold. */
+/* pull_payload - take() makes the source forget the hold. */
+static int pull_payload(struct chan_hold *hold, const struct iovec *iov, size_t iov_cnt, void *cookie)
+{
+	if (hold->source)
+		return hold->ops->take(hold, iov, iov_cnt, cookie);
+	if (hold->err)
+		return -hold->err;
+	iov_scatter(iov, iov_cnt, 0, hold->data, hold->len);
+	return 1;
+}
+
+/* Of a payload that is thrown away the source stops filling it first: what is still in flight is then
+ * skipped.
+ */
 int chan_pull(struct eng_link *link, void *token, const struct iovec *iov, size_t iov_cnt,
 	      void *cookie)
 {
 	struct chan_hold *hold = token;
-	int ret = hold->err ? -hold->err : 1;
+	int ret = 1;
 
-	chan_link_of(link)->poller->pulled++;
-	if (hold->source)
-		ret = hold->ops->take(hold, iov, iov_cnt, cookie);
-	else if (!hold->err)
-		iov_scatter(iov, iov_cnt, 0, hold->data, hold->len);
+	if (iov) {
+		chan_link_of(link)->poller->pulled++;
+		ret = pull_payload(hold, iov, iov_cnt, cookie);
+	} else if (hold->source) {
+		hold->ops->release(hold);
+	}
 	hold_free(link, hold);
 	return ret;
-}
-
-/* The source stops filling it first: what is still in flight is then skipped. */
-void chan_drop(struct eng_link *link, void *token)
-{
-	struct chan_hold *hold = token;
-
-	if (hold->source)
-		hold->ops->release(hold);
-	hold_free(link, hold);
 }
 
 bool chan_unplace_none(struct eng_link *link, struct eng_peer *peer, void *cookie)

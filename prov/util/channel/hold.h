@@ -60,11 +60,11 @@ void chan_holds_fini(struct chan_holds *holds);
 /* chan_hold_new - a hold for the packet that eng_on_packet() looks at, with a copy of what
  * of its payload has arrived.
  *
- * @holds:  of the poller of the link whose pull() or drop() gets the hold
+ * @holds:  of the poller of the link whose pull() gets the hold
  * @size:   of the link's structure, which begins with struct chan_hold; zeroed behind it
  * @remote: the payload is in the peer's memory: no room is made for it
  *
- * Ownership: chan_pull() or chan_drop() frees it.   Errors: NULL, no memory.
+ * Ownership: chan_pull() frees it.   Errors: NULL, no memory.
  */
 struct chan_hold *chan_hold_new(struct chan_holds *holds, size_t size, const struct eng_rx *rx,
 				bool remote, const struct chan_hold_ops *ops);
@@ -103,10 +103,9 @@ struct chan_sink {
  */
 void chan_sink_end(struct chan_sink *sink, struct eng_link *link, int err);
 
-/* chan_pull, chan_drop - eng_link_held. */
+/* chan_pull - eng_link_held.pull. */
 int chan_pull(struct eng_link *link, void *token, const struct iovec *iov, size_t iov_cnt,
 	      void *cookie);
-void chan_drop(struct eng_link *link, void *token);
 
 /* chan_unplace_none - eng_link_held.unplace of a link whose placements never wait, or are made by a NIC. */
 bool chan_unplace_none(struct eng_link *link, struct eng_peer *peer, void *cookie);

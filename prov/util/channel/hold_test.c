@@ -90,7 +90,7 @@ static void a_complete_payload_needs_no_source(void **state)
 	/* a list that is too short */
 	assert_int_equal(pull(make(sizeof(payload), false), out, 9), 1);
 	assert_memory_equal(out, "payload o###", 12);
-	chan_drop(&owner.base, make(sizeof(payload), false));
+	chan_pull(&owner.base, make(sizeof(payload), false), NULL, 0, NULL);
 	assert_int_equal(seen.takes + seen.releases, 0);
 	assert_int_equal(poller.pulled, pulled + 2);	/* what is dropped has met no receive */
 }
@@ -113,7 +113,7 @@ static void what_is_still_arriving_is_taken_from_its_source(void **state)
 	hold = make(4, false);
 	list_add_tail(&hold->node, &source);
 	hold->source = &source;
-	chan_drop(&owner.base, hold);
+	chan_pull(&owner.base, hold, NULL, 0, NULL);
 	assert_int_equal(seen.releases, 1);
 	assert_true(list_empty(&source));
 }
@@ -160,7 +160,7 @@ static void what_is_lost_with_its_source_is_an_error(void **state)
 	hold = make(4, false);
 	hold->source = &source;
 	chan_hold_lost(hold, FI_ECONNRESET);
-	chan_drop(&owner.base, hold);
+	chan_pull(&owner.base, hold, NULL, 0, NULL);
 	assert_int_equal(seen.takes + seen.releases, 0);
 }
 
@@ -203,20 +203,20 @@ static void memory_of_holds_is_used_again(void **state)
 	struct chan_hold *first = sized(100), *longer = sized(200), *longest = sized(1 << 20);
 	size_t i;
 
-	chan_drop(&owner.base, first);
-	chan_drop(&owner.base, longer);
+	chan_pull(&owner.base, first, NULL, 0, NULL);
+	chan_pull(&owner.base, longer, NULL, 0, NULL);
 	assert_int_equal(poller.holds.kept, 3 * CHAN_HOLD_STEP + 5 * CHAN_HOLD_STEP);
 	assert_ptr_equal(sized(200), longer);
 	assert_ptr_equal(sized(101), first);
 	assert_int_equal(poller.holds.kept, 0);
-	chan_drop(&owner.base, longest);
+	chan_pull(&owner.base, longest, NULL, 0, NULL);
 	assert_int_equal(poller.holds.kept, 0);
-	chan_drop(&owner.base, first);
-	chan_drop(&owner.base, longer);
+	chan_pull(&owner.base, first, NULL, 0, NULL);
+	chan_pull(&owner.base, longer, NULL, 0, NULL);
 	for (i = 0; i < 1000; i++)
 		many[i] = sized(1000);
 	for (i = 0; i < 1000; i++)
-		chan_drop(&owner.base, many[i]);
+		chan_pull(&owner.base, many[i], NULL, 0, NULL);
 	assert_in_range(poller.holds.kept, CHAN_HOLDS_KEPT - 2000, CHAN_HOLDS_KEPT);
 	chan_holds_fini(&poller.holds);
 	assert_int_equal(poller.holds.kept, 0);
@@ -227,9 +227,9 @@ static void long_holds_come_from_malloc(void **state)
 {
 	size_t most = (CHAN_HOLD_STEPS - 1) * CHAN_HOLD_STEP - sizeof(struct chan_hold);
 
-	chan_drop(&owner.base, sized(most));
+	chan_pull(&owner.base, sized(most), NULL, 0, NULL);
 	assert_int_equal(poller.holds.kept, most + sizeof(struct chan_hold));
-	chan_drop(&owner.base, sized(most + 1));
+	chan_pull(&owner.base, sized(most + 1), NULL, 0, NULL);
 	assert_int_equal(poller.holds.kept, most + sizeof(struct chan_hold));
 	chan_holds_fini(&poller.holds);
 }

@@ -144,15 +144,14 @@ struct eng_link_held {
 	void *(*hold)(struct eng_link *link, struct eng_peer *peer, const struct eng_rx *rx);
 
 	/* pull - move a held payload into @iov and give up the token.
+	 * @iov: NULL: throw the payload away, whatever of it has not arrived yet, too; returns 1, and
+	 *       @cookie is not used
 	 * Returns 1: done; 0: the rest is still arriving and lands in @iov
 	 * (copied) by itself, then eng_on_placed(cookie, status); -FI_EFAULT: @iov cannot be
 	 * written; < 0: lost with its peer.
 	 */
 	int (*pull)(struct eng_link *link, void *token, const struct iovec *iov,
 		    size_t iov_cnt, void *cookie);
-
-	/* drop - throw a held payload away and give up the token. */
-	void (*drop)(struct eng_link *link, void *token);
 
 	/* unplace - the buffers of a placement that waits for the peer are the program's again:
 	 * what still comes of the payload is skipped, then eng_on_placed(@cookie) follows as always.

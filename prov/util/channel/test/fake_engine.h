@@ -388,7 +388,7 @@ static inline void fake_drop_held(struct eng_ep *ep)
 	struct fake_rx *rx;
 
 	while ((rx = list_pop_entry(&ep->held, struct fake_rx, node))) {
-		ep->link->ops->held.drop(ep->link, rx->token);
+		ep->link->ops->held.pull(ep->link, rx->token, NULL, 0, NULL);
 		ep->holds--;
 		fake_rx_free(rx);
 	}
@@ -550,7 +550,7 @@ static inline void fake_pull_some(struct eng_ep *ep)
 	while (!ep->quiet && (rx = list_pop_entry(&ep->held, struct fake_rx, node))) {
 		ep->holds--;
 		if (fake_draw() % 4 == 0) {
-			ep->link->ops->held.drop(ep->link, rx->token);
+			ep->link->ops->held.pull(ep->link, rx->token, NULL, 0, NULL);
 			rx->peer->rx_cnt++;
 			fake_rx_free(rx);
 			continue;

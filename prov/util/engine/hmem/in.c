@@ -167,7 +167,7 @@ int eng_dev_pull(struct eng_recv *recv, struct eng_msg *msg)
 
 	if (!hold(recv, msg->env.len)) {
 		recv->sink.dev->err = -FI_ENOMEM;
-		msg->link->ops->held.drop(msg->link, msg->token);
+		msg->link->ops->held.pull(msg->link, msg->token, NULL, 0, NULL);
 		return 1;
 	}
 	iov = (struct iovec) { recv->sink.dev->chunk->buf, recv->sink.dev->chunk->len };

@@ -183,7 +183,7 @@ int eng_unexp_discard(struct eng_msg *msg)
 	if (ctls[2])
 		eng_ctl_send(ctls[2], peer, WIRE_ACK, WIRE_F_DELIVERED, env->tx_id, 0, 0);
 	if (msg->token)
-		msg->link->ops->held.drop(msg->link, msg->token);
+		msg->link->ops->held.pull(msg->link, msg->token, NULL, 0, NULL);
 	forget(msg);
 	return 0;
 }
@@ -230,7 +230,7 @@ void eng_unexp_peer_lost(struct eng_peer *peer)
 void eng_unexp_drop(struct eng_msg *msg)
 {
 	if (msg->token)
-		msg->link->ops->held.drop(msg->link, msg->token);
+		msg->link->ops->held.pull(msg->link, msg->token, NULL, 0, NULL);
 	forget(msg);
 }
 

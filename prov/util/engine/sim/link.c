@@ -184,6 +184,13 @@ static void *sim_hold(struct eng_link *link, struct eng_peer *peer, const struct
 	return shown_now;
 }
 
+static void throw_away(struct frame *f)
+{
+	f->dropped = true;
+	if (f->lost || f->avail == f->len)
+		sim_frame_free(f);
+}
+
 static int sim_pull(struct eng_link *link, void *token, const struct iovec *iov, size_t cnt,
 		    void *cookie)
 {
@@ -191,6 +198,10 @@ static int sim_pull(struct eng_link *link, void *token, const struct iovec *iov,
 
 	assert(f->held && "a token is used once");
 	f->held = false;
+	if (!iov) {
+		throw_away(f);
+		return 1;
+	}
 	if (f->lost) {
 		sim_frame_free(f);
 		return -FI_ECONNRESET;
@@ -200,17 +211,6 @@ static int sim_pull(struct eng_link *link, void *token, const struct iovec *iov,
 		return 0;
 	sim_frame_free(f);
 	return 1;
-}
-
-static void sim_drop(struct eng_link *link, void *token)
-{
-	struct frame *f = token;
-
-	assert(f->held && "a token is used once");
-	f->held = false;
-	f->dropped = true;
-	if (f->lost || f->avail == f->len)
-		sim_frame_free(f);
 }
 
 /* show_short - what came in one piece, the way of a link with slots. */
@@ -518,7 +518,7 @@ static const struct eng_link_ops link_ops = {
 	.slot = sim_slot,
 	.post = sim_post,
 	.send = sim_send,
-	.held = { .hold = sim_hold, .pull = sim_pull, .drop = sim_drop, .unplace = sim_unplace },
+	.held = { .hold = sim_hold, .pull = sim_pull, .unplace = sim_unplace },
 	.cm = &cm_ops,
 };
 

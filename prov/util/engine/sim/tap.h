@@ -109,16 +109,14 @@ static inline int tap_pull(struct eng_link *link, void *token, const struct iove
 			   void *cookie)
 {
 	tap.held--;
+	if (!iov) {
+		tap.drops++;
+		return 1;
+	}
 	tap.cookie = cookie;
 	if (tap.pulled == 1)
 		iov_scatter(iov, cnt, 0, out[7], tap.rx.len);
 	return tap.pulled;
-}
-
-static inline void tap_drop(struct eng_link *link, void *token)
-{
-	tap.held--;
-	tap.drops++;
 }
 
 /* tap_peer - a peer at a port that no endpoint has, connected. */
@@ -149,7 +147,6 @@ static inline int tap_open(void **arg)
 	tap.ops.peer_put = tap_peer_put;
 	tap.ops.held.hold = tap_hold;
 	tap.ops.held.pull = tap_pull;
-	tap.ops.held.drop = tap_drop;
 	tap.link->ops = &tap.ops;
 	tap.link->attr.once_max = 0;
 	tap.answer = tap.pulled = 1;
