@@ -597,6 +597,5 @@ const struct eng_link_ops loop_link_ops = {
 	.peer_get = chan_peer_get,
 	.peer_put = chan_peer_put,
 	.send = send_pkt,
-	.flush = chan_flush_none,
 	.held = { .hold = hold, .pull = chan_pull, .unplace = chan_unplace_none },
 };

@@ -545,7 +545,4 @@ int rxd_cm_shutdown(struct eng_link *link, struct eng_peer *peer);
 /* rxd_poller_get - the group's, made on first use.  Errors: -FI_ENOMEM, -FI_EMFILE. */
 int rxd_poller_get(struct obj_prog *prog, struct rxd_poller **poller_p);
 
-/* rxd_poller_flush - send what waits, round robin: a quantum of each connection. */
-void rxd_poller_flush(struct rxd_poller *poller, uint64_t now);
-
 #endif

@@ -253,14 +253,6 @@ static int send_pkt(void *chan, struct eng_pkt *pkt)
 	return chan_queue(&conn->chan, pkt);
 }
 
-static void flush(struct eng_link *base)
-{
-	struct rxd_poller *poller = rxd_link_poller(rxd_link_of(chan_link_of(base)));
-
-	if (!list_empty(&poller->base.dirty))
-		rxd_poller_flush(poller, rxd_now(poller));
-}
-
 static const struct eng_link_cm cm_ops = {
 	.data_size = RXD_DATA_MAX,
 	.listen = link_listen,
@@ -284,7 +276,6 @@ const struct eng_link_ops rxd_link_ops = {
 	.send = send_pkt,
 	.slot = rxd_tx_slot,
 	.post = rxd_tx_post,
-	.flush = flush,
 	.held = { .hold = rxd_rx_hold, .pull = chan_pull, .unplace = rxd_rx_unplace },
 	.cm = &cm_ops,
 };

@@ -92,7 +92,7 @@ static void input(void *owner, const uint8_t *buf, size_t len, struct rxd_meta m
 /* ---- output --------------------------------------------------------------------------- */
 
 /* Round robin: a quantum of each, until all have sent what they may. */
-void rxd_poller_flush(struct rxd_poller *poller, uint64_t now)
+static void push_waiting(struct rxd_poller *poller, uint64_t now)
 {
 	struct rxd_conn *conn;
 	struct list again;
@@ -176,7 +176,7 @@ static int poll_all(struct obj_poller *base, unsigned budget)
 	if (poller->deferred)
 		rxd_rx_deferred(poller);
 	if (!list_empty(&chans->dirty))
-		rxd_poller_flush(poller, rxd_now(poller));
+		push_waiting(poller, rxd_now(poller));
 	if (read_due(poller)) {
 		done += rxd_dg_poll(poller, budget, input);
 		all = done < (int) budget;
@@ -189,7 +189,7 @@ static int poll_all(struct obj_poller *base, unsigned budget)
 	if (chan_poller_resumes(chans))
 		done += resume_paused(poller, now);
 	if (!list_empty(&chans->dirty))
-		rxd_poller_flush(poller, now ? now : rxd_now(poller));
+		push_waiting(poller, now ? now : rxd_now(poller));
 	if (!list_empty(&chans->failed))
 		done += chan_poller_drain(&chans->failed, report_failed);
 	chans->polling = false;

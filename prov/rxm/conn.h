@@ -73,9 +73,6 @@ struct rxm_poller {
 /* rxm_poller_get - the group's poller, made on first use.  Errors: as chan_poller_get(). */
 int rxm_poller_get(struct obj_prog *prog, struct rxm_poller **poller_p);
 
-/* rxm_poller_flush - send what waits. */
-void rxm_poller_flush(struct rxm_poller *poller);
-
 /* ---- home.c ------------------------------------------------------------------------------- */
 
 struct obj_domain;

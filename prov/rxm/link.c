@@ -124,15 +124,6 @@ static int send_pkt(void *chan, struct eng_pkt *pkt)
 	return rxm_tx_send(chan, pkt);
 }
 
-/* flush - send what waits for the next poll, at once. */
-static void flush(struct eng_link *base)
-{
-	struct chan_poller *chan = chan_link_of(base)->poller;
-
-	if (!list_empty(&chan->dirty))
-		rxm_poller_flush(container_of(chan, struct rxm_poller, chan));
-}
-
 static void *hold(struct eng_link *base, struct eng_peer *peer, const struct eng_rx *rx)
 {
 	return rxm_rx_hold(link_of(base), rx);
@@ -150,6 +141,5 @@ const struct eng_link_ops rxm_link_ops = {
 	.peer_get = chan_peer_get,
 	.peer_put = chan_peer_put,
 	.send = send_pkt,
-	.flush = flush,
 	.held = { .hold = hold, .pull = rxm_rx_pull, .unplace = chan_unplace_none },
 };

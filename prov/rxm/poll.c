@@ -203,7 +203,7 @@ static int push(struct list *item)
 	return 0;
 }
 
-void rxm_poller_flush(struct rxm_poller *poller)
+static void push_waiting(struct rxm_poller *poller)
 {
 	poller->blocked = false;
 	chan_poller_drain(&poller->chan.dirty, push);
@@ -256,7 +256,7 @@ static int do_chores(struct rxm_poller *poller)
 	if (chan_poller_resumes(&poller->chan))
 		done += chan_poller_drain(&poller->chan.paused, resume);
 	done += chan_poller_drain(&poller->chan.failed, report);
-	rxm_poller_flush(poller);
+	push_waiting(poller);
 	poller->chan.chores = has_chores(poller);
 	return done;
 }
@@ -288,7 +288,7 @@ static int poll_all(struct obj_poller *base, unsigned budget)
 
 	chan_poller_begin(&poller->chan);
 	if (!list_empty(&poller->chan.dirty))
-		rxm_poller_flush(poller);
+		push_waiting(poller);
 	done = read_queues(poller, budget);
 	if (poller->chan.chores)
 		done += do_chores(poller);

@@ -309,7 +309,6 @@ const struct eng_link_ops shm_link_ops = {
 	.slot = shm_tx_slot,
 	.post = shm_tx_post,
 	.send = send_pkt,
-	.flush = chan_flush_none,
 	.held = { .hold = shm_rx_hold, .pull = chan_pull, .unplace = shm_rx_unplace },
 	.native = &native,
 };

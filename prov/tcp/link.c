@@ -213,11 +213,6 @@ static int send_pkt(void *chan_p, struct eng_pkt *pkt)
 	return tcp_tx_send(conn, pkt);
 }
 
-static void flush(struct eng_link *base)
-{
-	tcp_poller_flush(link_of(base)->poller);
-}
-
 static void *hold(struct eng_link *base, struct eng_peer *peer, const struct eng_rx *rx)
 {
 	return tcp_rx_hold(link_of(base)->poller, rx);
@@ -246,7 +241,6 @@ const struct eng_link_ops tcp_link_ops = {
 	.send = send_pkt,
 	.slot = tcp_tx_slot,
 	.post = tcp_tx_post,
-	.flush = flush,
 	.held = { .hold = hold, .pull = chan_pull, .unplace = tcp_rx_unplace },
 	.cm = &cm_ops,
 };

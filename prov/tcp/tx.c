@@ -155,6 +155,8 @@ static void keep_staged(struct tcp_conn *conn)
 	if (conn->tx.blocked || !list_empty(&conn->tx.dirty_node))
 		return;		/* sent by the pump on POLLOUT */
 	list_add_tail(&conn->tx.dirty_node, &conn->poller->base.dirty);
+	if (__builtin_expect(conn->poller->base.base.quiet, 0))
+		obj_poller_set_quiet(&conn->poller->base.base, false);
 	if (!conn->poller->base.polling)
 		obj_prog_staged(conn->poller->base.base.prog);
 }

@@ -248,7 +248,7 @@ static const struct eng_link_ops mirror_ops = {
 	.chan_size = sizeof(struct mirror_chan),
 	.open = link_open, .close = link_close, .getname = chan_getname, .setname = chan_setname_none,
 	.peer_get = chan_peer_get, .peer_put = chan_peer_put, .look = chan_look,
-	.send = send_pkt, .flush = chan_flush_none,
+	.send = send_pkt,
 	.held = { .hold = hold, .pull = chan_pull, .unplace = chan_unplace_none },
 };
 

@@ -122,10 +122,6 @@ int chan_setname_none(struct eng_link *base, const void *addr, size_t len)
 	return -FI_ENOSYS;
 }
 
-void chan_flush_none(struct eng_link *base)
-{
-}
-
 uint64_t chan_now(const struct chan_link *link)
 {
 	return chan_poller_now(link->poller);

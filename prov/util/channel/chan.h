@@ -234,10 +234,8 @@ void chan_link_end(struct chan_link *link, int linger_ms);
 int chan_getname(struct eng_link *base, struct eng_peer *peer, void *addr, size_t *len);
 
 /* chan_setname_none - eng_link_ops.setname of a link that keeps its name as long as it is open: -FI_ENOSYS.
- * chan_flush_none - eng_link_ops.flush of a link that sends everything at once.
  */
 int chan_setname_none(struct eng_link *base, const void *addr, size_t len);
-void chan_flush_none(struct eng_link *base);
 
 static inline struct chan_link *chan_link_of(struct eng_link *base)
 {

@@ -47,7 +47,8 @@ struct obj_prog;
 /* ---- outgoing ---------------------------------------------------------- */
 
 enum {
-	ENG_PKT_MORE = 1 << 0,	/* another packet follows at once: the link may wait for it */
+	ENG_PKT_MORE = 1 << 0,	/* another packet follows at once: the link may wait for it, until the next
+				 * poll() at most, which begins with what waits so */
 	ENG_PKT_INLINE = 1 << 1,/* payload is short and lies in the packet's own memory */
 	ENG_PKT_NOTICE = 1 << 2,	/* reports a write that rma() made: later RMA may overtake it */
 	ENG_PKT_ONCE = 1 << 3,	/* packet and payload are the caller's again when send() returns, so
@@ -272,11 +273,6 @@ struct eng_link_ops {
 	 * @want: enum inspect_want; with INSPECT_PATHS @path, INSPECT_PATH bytes, "" at first, gets a text
 	 */
 	void (*look)(struct eng_peer *peer, struct inspect_peer *rec, uint32_t want, char *path);
-
-	/* flush - what send() kept back because of ENG_PKT_MORE or because a
-	 * burst was being posted is sent now.
-	 */
-	void (*flush)(struct eng_link *link);
 
 	/* send - hand over one packet: the one way into a link for messages.
 	 * @chan: eng_peer_chan(peer)

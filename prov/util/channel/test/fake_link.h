@@ -287,7 +287,6 @@ static inline struct fake_link *fake_link(const char *name)
 		.getname = chan_getname,
 		.setname = chan_setname_none,
 		.look = chan_look,
-		.flush = chan_flush_none,
 	};
 	strcpy(link->addr, "self");
 	link->base.addr = link->addr;

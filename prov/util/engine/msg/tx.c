@@ -428,8 +428,6 @@ void eng_tx_announce_not(struct eng_pkt *pkt)
  */
 static bool make_room(struct eng_ep *ep)
 {
-	if (ep->hub->link)
-		ep->link_ops->flush(ep->hub->link);
 	obj_prog_poll_locked(ep->base.prog);
 	return ep->tx_out < ep->tx_max;
 }

@@ -485,10 +485,6 @@ static void sim_look(struct eng_peer *peer, struct inspect_peer *rec, uint32_t w
 {
 }
 
-static void sim_flush(struct eng_link *link)
-{
-}
-
 static bool sim_unplace(struct eng_link *link, struct eng_peer *peer, void *cookie)
 {
 	return false;
@@ -512,7 +508,6 @@ static const struct eng_link_ops link_ops = {
 	.getname = sim_getname,
 	.setname = sim_setname,
 	.look = sim_look,
-	.flush = sim_flush,
 	.peer_get = sim_peer_get,
 	.peer_put = sim_peer_put,
 	.slot = sim_slot,
