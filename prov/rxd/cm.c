@@ -138,7 +138,7 @@ void rxd_cm_hello(struct rxd_link *link, const struct rxd_pkt *pkt)
 }
 
 /* A request may be dropped by any thread, after its listener: what repeats the HELLO is refused then. */
-int rxd_cm_reject(struct eng_link *base, void *req_p, const void *param, size_t paramlen)
+static int reject_request(struct eng_link *base, void *req_p, const void *param, size_t paramlen)
 {
 	struct req *req = req_p;
 	struct rxd_request *request = req->request;
@@ -180,8 +180,8 @@ int rxd_cm_connect(struct eng_link *base, struct eng_peer *peer, const void *add
 }
 
 /* The engine is told by the next poll.  WELCOME is retransmitted until it is confirmed. */
-int rxd_cm_accept(struct eng_link *base, struct eng_peer *peer, void *req_p,
-		  const void *param, size_t paramlen)
+static int accept_request(struct eng_link *base, struct eng_peer *peer, void *req_p, const void *param,
+			  size_t paramlen)
 {
 	struct rxd_hello hello = ((struct req *) req_p)->hello;
 	struct rxd_conn *conn;
@@ -206,6 +206,13 @@ int rxd_cm_accept(struct eng_link *base, struct eng_peer *peer, void *req_p,
 	rxd_welcome_send(conn, now);
 	rxd_conn_rearm(conn, now);
 	return 0;
+}
+
+int rxd_cm_answer(struct eng_link *base, struct eng_peer *peer, void *req, const void *param,
+		  size_t paramlen)
+{
+	return peer ? accept_request(base, peer, req, param, paramlen) :
+		      reject_request(base, req, param, paramlen);
 }
 
 int rxd_cm_shutdown(struct eng_link *base, struct eng_peer *peer)

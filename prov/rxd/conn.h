@@ -535,9 +535,8 @@ void rxd_cm_forget(struct rxd_link *link);
 
 int rxd_cm_connect(struct eng_link *link, struct eng_peer *peer, const void *addr,
 		   size_t addrlen, const void *param, size_t paramlen);
-int rxd_cm_accept(struct eng_link *link, struct eng_peer *peer, void *req,
+int rxd_cm_answer(struct eng_link *link, struct eng_peer *peer, void *req,
 		  const void *param, size_t paramlen);
-int rxd_cm_reject(struct eng_link *pep_link, void *req, const void *param, size_t paramlen);
 int rxd_cm_shutdown(struct eng_link *link, struct eng_peer *peer);
 
 /* poll.c ------------------------------------------------------------------------------ */

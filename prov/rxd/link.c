@@ -257,8 +257,7 @@ static const struct eng_link_cm cm_ops = {
 	.data_size = RXD_DATA_MAX,
 	.listen = link_listen,
 	.connect = rxd_cm_connect,
-	.accept = rxd_cm_accept,
-	.reject = rxd_cm_reject,
+	.answer = rxd_cm_answer,
 	.shutdown = rxd_cm_shutdown,
 };
 

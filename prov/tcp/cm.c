@@ -123,8 +123,8 @@ static void drop_request(struct tcp_conn *conn)
 	tcp_conn_free(conn);
 }
 
-int tcp_cm_accept(struct eng_link *base, struct eng_peer *peer, void *req,
-		  const void *param, size_t paramlen)
+static int accept_request(struct eng_link *base, struct eng_peer *peer, void *req, const void *param,
+			  size_t paramlen)
 {
 	struct tcp_link *link = container_of(base, struct tcp_link, base.base);
 	struct tcp_chan *chan = tcp_chan_of(chan_of(&link->base, peer));
@@ -155,7 +155,7 @@ int tcp_cm_accept(struct eng_link *base, struct eng_peer *peer, void *req,
 	return 0;
 }
 
-int tcp_cm_reject(struct eng_link *base, void *req, const void *param, size_t paramlen)
+static int reject_request(struct eng_link *base, void *req, const void *param, size_t paramlen)
 {
 	struct tcp_conn *conn = req;
 	bool fits = tcp_conn_data_fits(conn, paramlen);
@@ -169,6 +169,13 @@ int tcp_cm_reject(struct eng_link *base, void *req, const void *param, size_t pa
 	if (!ret)
 		tcp_conn_refuse(conn, CHAN_REJECTED, param ? param : "", paramlen);
 	return ret;
+}
+
+int tcp_cm_answer(struct eng_link *base, struct eng_peer *peer, void *req, const void *param,
+		  size_t paramlen)
+{
+	return peer ? accept_request(base, peer, req, param, paramlen) :
+		      reject_request(base, req, param, paramlen);
 }
 
 /* ---- an established connection --------------------------------------------------------- */

@@ -222,8 +222,7 @@ static const struct eng_link_cm cm_ops = {
 	.data_size = TCP_WIRE_DATA_MAX,
 	.listen = link_listen,
 	.connect = tcp_cm_connect,
-	.accept = tcp_cm_accept,
-	.reject = tcp_cm_reject,
+	.answer = tcp_cm_answer,
 	.shutdown = tcp_cm_shutdown,
 };
 

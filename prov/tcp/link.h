@@ -64,9 +64,8 @@ extern const struct tcp_wireup tcp_pep_wireup;
 
 int tcp_cm_connect(struct eng_link *link, struct eng_peer *peer, const void *addr,
 		   size_t addrlen, const void *param, size_t paramlen);
-int tcp_cm_accept(struct eng_link *link, struct eng_peer *peer, void *req,
+int tcp_cm_answer(struct eng_link *link, struct eng_peer *peer, void *req,
 		  const void *param, size_t paramlen);
-int tcp_cm_reject(struct eng_link *pep_link, void *req, const void *param, size_t paramlen);
 int tcp_cm_shutdown(struct eng_link *link, struct eng_peer *peer);
 int tcp_cm_getpeer(struct eng_peer *peer, void *addr, size_t *len);
 

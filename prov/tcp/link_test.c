@@ -421,7 +421,7 @@ static void connect_accept_talk_shutdown(void **state)
 	FAKE_UNTIL(2000, pep->req);
 	assert_int_equal(pep->data_len, 4);
 	assert_memory_equal(pep->data, "ping", 4);
-	assert_int_equal(tcp_link_ops.cm->accept(b->link, pb, pep->req, "pong!", 5), 0);
+	assert_int_equal(tcp_link_ops.cm->answer(b->link, pb, pep->req, "pong!", 5), 0);
 	pep->req = NULL;
 	FAKE_UNTIL(2000, pa->connected && pb->connected);
 	assert_int_equal(pa->data_len, 5);
@@ -452,7 +452,7 @@ static void a_rejection_carries_private_data(void **state)
 
 	tcp_link_ops.cm->connect(a->link, pa, &to, 16, NULL, 0);
 	FAKE_UNTIL(2000, pep->req);
-	tcp_link_ops.cm->reject(pep->link, pep->req, "no room", 7);
+	tcp_link_ops.cm->answer(pep->link, NULL, pep->req, "no room", 7);
 	pep->req = NULL;
 	FAKE_UNTIL(2000, pa->refused);
 	assert_int_equal(pa->err, FI_ECONNREFUSED);
@@ -462,7 +462,7 @@ static void a_rejection_carries_private_data(void **state)
 	/* the endpoint may try again; a dropped request looks like a lost connection */
 	tcp_link_ops.cm->connect(a->link, pa, &to, 16, NULL, 0);
 	FAKE_UNTIL(2000, pep->req);
-	tcp_link_ops.cm->reject(NULL, pep->req, NULL, 0);
+	tcp_link_ops.cm->answer(NULL, NULL, pep->req, NULL, 0);
 	pep->req = NULL;
 	FAKE_UNTIL(2000, pa->refused == 2);
 	assert_int_equal(pa->err, FI_ECONNRESET);
@@ -502,7 +502,7 @@ static void a_listener_that_does_not_answer_is_waited_for(void **state)
 	{
 		struct eng_ep *b = fake_ep(FI_EP_MSG, 0);
 
-		assert_int_equal(tcp_link_ops.cm->accept(b->link, fake_peer(b, NULL), pep->req, NULL, 0),
+		assert_int_equal(tcp_link_ops.cm->answer(b->link, fake_peer(b, NULL), pep->req, NULL, 0),
 				 -FI_ECONNABORTED);
 		fake_close(b, 0);
 	}
@@ -521,7 +521,7 @@ static void a_busy_connecting_endpoint_connects(void **state)
 	assert_int_equal(tcp_link_ops.cm->connect(a->link, pa, &to, 16, NULL, 0), 0);
 	usleep(1100000);	/* it computes, and the system connects */
 	FAKE_UNTIL(15000, pep->req);
-	assert_int_equal(tcp_link_ops.cm->accept(b->link, pb, pep->req, NULL, 0), 0);
+	assert_int_equal(tcp_link_ops.cm->answer(b->link, pb, pep->req, NULL, 0), 0);
 	pep->req = NULL;
 	FAKE_UNTIL(15000, pa->connected && pb->connected);
 	assert_int_equal(pa->refused, 0);

@@ -109,7 +109,7 @@ static void accept_one(uint64_t number)
 {
 	begin(number, number % 2 ? 0.2 : 0);
 	request(0, "connect to me");
-	CHECK(!rxd_link_ops.cm->accept(nodes[1]->link, peer_of(1), announced("connect to me"),
+	CHECK(!rxd_link_ops.cm->answer(nodes[1]->link, peer_of(1), announced("connect to me"),
 				   "welcome", 7));
 	wait_for(nodes[0]->connected && nodes[1]->connected, 30000);
 	CHECK(nodes[0]->connected == 1 && nodes[1]->connected == 1 && answered_with("welcome"));
@@ -131,7 +131,7 @@ static void reject_one(uint64_t number)
 	request(0, "me, too");
 	req = announced("me, too");
 	snet_cut(PORT(LISTENER), PORT(0), snet_now + CLOCK_NS_PER_MS);
-	CHECK(!rxd_link_ops.cm->reject(listener->link, req, "not you", 7));
+	CHECK(!rxd_link_ops.cm->answer(listener->link, NULL, req, "not you", 7));
 	wait_for(nodes[0]->refused, 30000);
 	CHECK(nodes[0]->refused == 1 && nodes[0]->refused_err == FI_ECONNREFUSED);
 	CHECK(answered_with("not you") && listener->req_cnt == 1 && !nodes_downs);
@@ -143,10 +143,10 @@ static void reject_then_accept(void)
 {
 	begin(7, 0);
 	request(0, "a");
-	CHECK(!rxd_link_ops.cm->reject(listener->link, announced("a"), NULL, 0));
+	CHECK(!rxd_link_ops.cm->answer(listener->link, NULL, announced("a"), NULL, 0));
 	wait_for(nodes[0]->refused, 30000);
 	request(0, "b");
-	CHECK(!rxd_link_ops.cm->accept(nodes[1]->link, peer_of(1), announced("b"), NULL, 0));
+	CHECK(!rxd_link_ops.cm->answer(nodes[1]->link, peer_of(1), announced("b"), NULL, 0));
 	wait_for(nodes[0]->connected && nodes[1]->connected, 30000);
 	talk(3);
 	end();
@@ -194,7 +194,7 @@ static void many_requests(void)
 	link = snet_link(PORT(LISTENER));
 	for (i = 0; i < MANY; i++) {
 		request(0, "x");
-		rxd_link_ops.cm->reject(NULL, announced("x"), NULL, 0);
+		rxd_link_ops.cm->answer(NULL, NULL, announced("x"), NULL, 0);
 		rxd_link_ops.peer_put(nodes[0]->link, peer_of(0));
 	}
 	list_for_each(pos, &link->requests)
@@ -202,7 +202,7 @@ static void many_requests(void)
 	CHECK(cnt == MANY && link->request_by.used == MANY);
 	snet_now += 61 * CLOCK_NS_PER_S;
 	request(0, "x");
-	rxd_link_ops.cm->reject(NULL, announced("x"), NULL, 0);
+	rxd_link_ops.cm->answer(NULL, NULL, announced("x"), NULL, 0);
 	CHECK(link->request_by.used == 1 && link->requests.next->next == &link->requests);
 	end();
 }

@@ -203,19 +203,16 @@ struct eng_link_cm {
 	int (*connect)(struct eng_link *link, struct eng_peer *peer, const void *addr,
 		       size_t addrlen, const void *param, size_t paramlen);
 
-	/* accept - take the request that eng_on_connreq() announced as @req and
-	 * make it @peer's channel.  eng_on_connected() follows.
+	/* answer - accept or reject the request that eng_on_connreq() announced as @req, with private data.
 	 * @req is used up, whatever is returned.
+	 * @peer: accept: @req becomes its channel, and eng_on_connected() follows;
+	 *        NULL: reject
+	 * @link: of @peer's endpoint; of a rejection: the listener's, or NULL: the peer is told nothing.  With
+	 *        NULL it is called without a lock, and perhaps after close() of the listener's link: a request
+	 *        that was announced stands on its own.
 	 */
-	int (*accept)(struct eng_link *link, struct eng_peer *peer, void *req,
-		      const void *param, size_t paramlen);
-
-	/* reject - turn @req down with private data; @req is used up.
-	 * @link: the listener's; NULL: @req will be neither accepted nor rejected.  Then it is called
-	 *        without a lock, and perhaps after close() of the listener's link: a request that was
-	 *        announced stands on its own.
-	 */
-	int (*reject)(struct eng_link *link, void *req, const void *param, size_t paramlen);
+	int (*answer)(struct eng_link *link, struct eng_peer *peer, void *req, const void *param,
+		      size_t paramlen);
 
 	/* shutdown - no more sends; the peer is notified behind what was sent. */
 	int (*shutdown)(struct eng_link *link, struct eng_peer *peer);
@@ -426,7 +423,7 @@ void eng_on_format(struct eng_peer *peer, enum eng_format format, struct list *p
 void eng_on_down(struct eng_link *link, struct eng_peer *peer, int err);
 
 /* eng_on_connreq - a connection request for a listener.
- * @req:  link's handle for accept() or reject(); the engine owns it now
+ * @req:  link's handle for answer(); the engine owns it now
  * @dest: address of the connecting peer, @src: our address that it connects to
  */
 void eng_on_connreq(struct eng_pep *pep, void *req, const void *src, size_t srclen,

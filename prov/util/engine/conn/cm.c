@@ -130,7 +130,7 @@ static int cm_accept(struct obj_ep *base, void *req, const void *param, size_t p
 
 	if (base->info->dest_addr)
 		set_peer_addr(ep->only, base->info->dest_addr, base->info->dest_addrlen);
-	return ep->link_ops->cm->accept(ep->link, ep->only, req, param, paramlen);
+	return ep->link_ops->cm->answer(ep->link, ep->only, req, param, paramlen);
 }
 
 static int cm_shutdown(struct obj_ep *base)

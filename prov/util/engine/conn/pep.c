@@ -25,7 +25,7 @@ void eng_on_connreq(struct eng_pep *pep, void *req, const void *src, size_t srcl
 		    const void *dest, size_t destlen, const void *param, size_t paramlen)
 {
 	if (obj_pep_request(&pep->base, req, src, srclen, dest, destlen, param, paramlen))
-		pep->link_ops->cm->reject(pep->link, req, NULL, 0);
+		pep->link_ops->cm->answer(pep->link, NULL, req, NULL, 0);
 }
 
 static void pep_close(struct obj_pep *base)
@@ -100,13 +100,13 @@ static int pep_listen(struct obj_pep *base, int backlog)
 
 static int pep_reject(struct obj_pep *base, void *req, const void *data, size_t len)
 {
-	return pep_of(base)->link_ops->cm->reject(pep_of(base)->link, req, data, len);
+	return pep_of(base)->link_ops->cm->answer(pep_of(base)->link, NULL, req, data, len);
 }
 
 /* Without the listener, which may be closed by now. */
 static void pep_drop(const void *transport, void *req)
 {
-	((const struct eng_link_ops *) transport)->cm->reject(NULL, req, NULL, 0);
+	((const struct eng_link_ops *) transport)->cm->answer(NULL, NULL, req, NULL, 0);
 }
 
 static const struct obj_pep_ops pep_ops = {

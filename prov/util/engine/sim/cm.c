@@ -70,16 +70,13 @@ int sim_cm_connect(struct eng_link *link, struct eng_peer *peer, const void *add
 	return 0;
 }
 
-int sim_cm_accept(struct eng_link *link, struct eng_peer *peer, void *req,
-		  const void *param, size_t paramlen)
+static void answer_yes(struct conn *c, struct eng_link *link, struct eng_peer *peer, const void *param,
+		       size_t paramlen)
 {
-	struct conn *c = req;
-
 	sim_copy(c->param[1], param, paramlen);
 	c->param_len[1] = paramlen;
 	c->cm = ACCEPTED;
 	sim_join(c, 1, sim_link_of(link), sim_chan_of(peer));
-	return 0;
 }
 
 static void answer_no(struct conn *c, const void *param, size_t paramlen)
@@ -92,9 +89,13 @@ static void answer_no(struct conn *c, const void *param, size_t paramlen)
 		sim_conn_free(c);
 }
 
-int sim_cm_reject(struct eng_link *link, void *req, const void *param, size_t paramlen)
+int sim_cm_answer(struct eng_link *link, struct eng_peer *peer, void *req, const void *param,
+		  size_t paramlen)
 {
-	answer_no(req, param, paramlen);
+	if (peer)
+		answer_yes(req, link, peer, param, paramlen);
+	else
+		answer_no(req, param, paramlen);
 	return 0;
 }
 

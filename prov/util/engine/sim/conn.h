@@ -133,9 +133,8 @@ bool sim_cm_poll(struct sim_link *sl, struct chan *chan);
 int sim_cm_listen(struct eng_link *link, int backlog);
 int sim_cm_connect(struct eng_link *link, struct eng_peer *peer, const void *addr,
 		   size_t addrlen, const void *param, size_t paramlen);
-int sim_cm_accept(struct eng_link *link, struct eng_peer *peer, void *req,
+int sim_cm_answer(struct eng_link *link, struct eng_peer *peer, void *req,
 		  const void *param, size_t paramlen);
-int sim_cm_reject(struct eng_link *link, void *req, const void *param, size_t paramlen);
 int sim_cm_shutdown(struct eng_link *link, struct eng_peer *peer);
 int sim_cm_getpeer(struct eng_peer *peer, void *addr, size_t *len);
 

@@ -494,8 +494,7 @@ static const struct eng_link_cm cm_ops = {
 	.data_size = 200,
 	.listen = sim_cm_listen,
 	.connect = sim_cm_connect,
-	.accept = sim_cm_accept,
-	.reject = sim_cm_reject,
+	.answer = sim_cm_answer,
 	.shutdown = sim_cm_shutdown,
 };
 
