@@ -14,12 +14,12 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/channel/host.h \
 	prov/util/channel/park.c \
 	prov/util/channel/park.h \
-	prov/util/channel/route.c \
-	prov/util/channel/route.h \
 	prov/util/channel/path.c \
 	prov/util/channel/path.h \
 	prov/util/channel/poller.c \
 	prov/util/channel/poller.h \
+	prov/util/channel/route.c \
+	prov/util/channel/route.h \
 	prov/util/channel/select.c \
 	prov/util/channel/select.h \
 	prov/util/channel/simultaneous.h \
@@ -27,6 +27,7 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/channel/stripe.h
 
 channel_tests = prov/util/channel/attempt_test prov/util/channel/chan_test \
+	prov/util/channel/check_test prov/util/channel/park_test prov/util/channel/path_test \
 	prov/util/channel/handshake_test prov/util/channel/hold_test prov/util/channel/host_test \
 	prov/util/channel/route_test prov/util/channel/poller_test prov/util/channel/select_test \
 	prov/util/channel/simultaneous_test prov/util/channel/stripe_test
@@ -55,6 +56,15 @@ prov_util_channel_host_test_LDADD = $(net_test_libs)
 prov_util_channel_route_test_SOURCES = prov/util/channel/route_test.c $(channel_fake)
 prov_util_channel_route_test_CFLAGS = $(net_test_cflags)
 prov_util_channel_route_test_LDADD = $(net_test_libs)
+prov_util_channel_check_test_SOURCES = prov/util/channel/check_test.c $(channel_fake)
+prov_util_channel_check_test_CFLAGS = $(net_test_cflags)
+prov_util_channel_check_test_LDADD = $(net_test_libs)
+prov_util_channel_park_test_SOURCES = prov/util/channel/park_test.c $(channel_fake)
+prov_util_channel_park_test_CFLAGS = $(net_test_cflags)
+prov_util_channel_park_test_LDADD = $(net_test_libs)
+prov_util_channel_path_test_SOURCES = prov/util/channel/path_test.c $(channel_fake)
+prov_util_channel_path_test_CFLAGS = $(net_test_cflags)
+prov_util_channel_path_test_LDADD = $(net_test_libs)
 prov_util_channel_poller_test_SOURCES = prov/util/channel/poller_test.c $(channel_fake)
 prov_util_channel_poller_test_CFLAGS = $(net_test_cflags)
 prov_util_channel_poller_test_LDADD = $(net_test_libs)
