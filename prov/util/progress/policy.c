@@ -9,19 +9,13 @@
 
 /* All numbers of the policy.  "Source" is what was measured when the number was chosen; each with two processors.
  *
- * Polls in vain.  Source: both processes of fi_pingpong on one processor, tcp 362 to 33 us, shm 50 to 17; barrier
- * of 12 ranks 70 to 37 us, without outliers of 5 ms; allreduce of 64 KiB by 16 ranks 58 to 0.25 ms.
+ * Polls in vain.  Source: README.md.
  */
 enum {
 	OTHERS_NS = 3 * US,	/* a yield that takes longer has let another thread run */
-	AWAY_SOON_NS = 1000 * US,	/* threads that poll and yield need no longer for a turn each */
-	VAIN_NS = 1000 * US,	/* polls for so long that end by a loss of the processor were in vain */
-	YIELD_MAX_NS = 10000 * US,	/* polls before a yield at most, beside a program that computes */
-	GAP_MAX_NS = 20 * US,	/* between two yields while no other thread wants to run */
 	BLOCK_MAX_NS = OBJ_IDLE_BLOCK * 2 * US,	/* a block that takes longer is not all that the thread does */
-	AWAY_SHARE = 4,		/* a part of the time that others run: polls before a yield, where they poll, too */
+	AWAY_SHARE = 64,	/* a part of the time that others have run: polls before the next yield */
 	EAGER = 50,		/* FI_SPIN_US over the shortest time before a yield */
-	PROBE_ROWS = 32,	/* rows of polls: one of so many does not yield early */
 };
 
 /* Blocking waits.  Source: ping-pong by fi_cq_sread, one way: shm 26.8 to 0.14 us, tcp 31 to 3.9; 4 threads in each of
@@ -30,6 +24,7 @@ enum {
 enum {
 	SPIN_MIN_NS = 5 * US,	/* a wait that polls at all does so for this long */
 	TURN_NS = 10 * US,	/* what a turn of others counts as, and the most that some polls do */
+	AWAY_SOON_NS = 1000 * US,	/* threads that poll and yield need no longer for a turn each */
 	YIELD_NS = US,		/* a yield takes no longer where no other thread wants to run */
 	CHEAP_NS = 2 * US,	/* polls that take longer, by system calls, cost more than to sleep */
 	TURNS_MAX_NS = 2000 * US,	/* a thread that takes turns with others sleeps after that, too */
@@ -55,97 +50,29 @@ enum {
 
 /* ---- polls in vain ----------------------------------------------------------------- */
 
-/* most_ns - how long to poll at most in the hope that something comes soon: a quarter of the time
- * for which others run when they get the processor, since a short time costs little.
- */
-static uint64_t most_ns(const struct obj_idle *idle, uint64_t limit_ns)
+/* spin_ns - how long to poll before the next yield. */
+static uint64_t spin_ns(const struct obj_idle *idle, uint64_t limit_ns)
 {
-	uint64_t most = idle->away_ns / AWAY_SHARE;
+	uint64_t share = idle->away_ns / AWAY_SHARE;
 
-	if (idle->away_ns <= OTHERS_NS || most > limit_ns)
+	if (idle->away_ns <= OTHERS_NS || share > limit_ns)
 		return limit_ns;
-	return most > limit_ns / EAGER ? most : limit_ns / EAGER;
-}
-
-/* learn_none - something was found without a yield, or after one in which no other thread ran: such
- * waits need none.
- */
-static void learn_none(struct obj_idle *idle, uint64_t limit_ns)
-{
-	uint64_t spin = 2 * (idle->last_ns - idle->since_ns) + US;
-	uint64_t most = most_ns(idle, limit_ns);
-
-	if (spin > most)
-		spin = most;
-	if (idle->spin_ns > limit_ns)
-		return;		/* a program computes beside it */
-	if (idle->spin_ns < spin)
-		idle->spin_ns = spin;
-	else if (idle->spin_ns > most)
-		idle->spin_ns = most;
-}
-
-/* learn - what the last yield has shown: @found something when the thread was back. */
-static void learn(struct obj_idle *idle, bool found, uint64_t limit_ns)
-{
-	if (!idle->yielded && found)
-		learn_none(idle, limit_ns);
-	else if (!idle->yielded)
-		return;
-	else if (idle->away_ns >= AWAY_SOON_NS)
-		idle->spin_ns = 2 * idle->spin_ns + US;
-	else if (found)
-		idle->spin_ns = idle->spin_ns / 2 > limit_ns / EAGER ? idle->spin_ns / 2 :
-				limit_ns / EAGER;
-	else if (idle->spin_ns > limit_ns)
-		idle->spin_ns = limit_ns;	/* the thread that ran does not compute */
-	if (idle->spin_ns > YIELD_MAX_NS)
-		idle->spin_ns = YIELD_MAX_NS;
-	idle->yielded = false;
-}
-
-/* lost - the thread did not run, or did not poll, from last_ns on.  Threads that each poll until the
- * kernel takes the processor from them look to each other like programs that compute, while what
- * they wait for needs a third one to run.
- */
-static void lost(struct obj_idle *idle, uint64_t limit_ns)
-{
-	if (idle->last_ns - idle->since_ns >= VAIN_NS && idle->spin_ns > limit_ns)
-		idle->spin_ns = limit_ns;
+	return share > limit_ns / EAGER ? share : limit_ns / EAGER;
 }
 
 enum obj_next obj_idle_next(struct obj_idle *idle, uint64_t now, uint64_t limit_ns)
 {
-	bool found = idle->polls == OBJ_IDLE_BLOCK;	/* since the last time */
-	uint64_t spin;
-
-	if (!idle->known) {
-		idle->known = true;
-		idle->spin_ns = limit_ns;
-	}
-	learn(idle, found, limit_ns);
-	idle->rows += found;
-	if (now - idle->last_ns > BLOCK_MAX_NS) {
-		lost(idle, limit_ns);
-		idle->since_ns = now;
-	}
-	if (found)
+	/* something was found since the last time, or the thread did other things */
+	if (idle->polls == OBJ_IDLE_BLOCK || now - idle->last_ns > BLOCK_MAX_NS)
 		idle->since_ns = now;
 	idle->last_ns = now;
-	spin = idle->rows % PROBE_ROWS || idle->spin_ns > limit_ns ? idle->spin_ns :
-	       most_ns(idle, limit_ns);
-	return now - idle->since_ns >= spin && now - idle->yield_ns >= idle->gap_ns ? OBJ_NEXT_YIELD :
-										      OBJ_NEXT_POLL;
+	return now - idle->since_ns >= spin_ns(idle, limit_ns) ? OBJ_NEXT_YIELD : OBJ_NEXT_POLL;
 }
 
 void obj_idle_back(struct obj_idle *idle, uint64_t now)
 {
 	idle->away_ns = now - idle->last_ns;
-	idle->yielded = idle->away_ns > OTHERS_NS;
-	idle->gap_ns = idle->yielded ? 0 : 2 * idle->gap_ns + US;
-	if (idle->gap_ns > GAP_MAX_NS)
-		idle->gap_ns = GAP_MAX_NS;
-	idle->last_ns = idle->yield_ns = now;
+	idle->since_ns = idle->last_ns = now;
 }
 
 /* ---- blocking waits ------------------------------------------------------------------ */

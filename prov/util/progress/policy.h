@@ -11,12 +11,10 @@
  * several: so a thread that waits polls first.  Where the peer needs the same processor, polling
  * only delays it.  Two rules follow.
  *
- * A group that is polled in vain for FI_SPIN_US, by a thread that does nothing else, yields the
- * processor now and then.  A yield costs little where no other thread wants to run.  Where one
- * does, the group learns: if the thread is back soon and finds something, the peer may have run,
- * and the next yield comes earlier; if it is not back soon, a program computes, and it comes later,
- * until polls for a millisecond have been in vain.
- * Now and then it does not yield early: what is found then shows that the peer has a processor.
+ * A group that is polled in vain, by a thread that does nothing else, yields the processor.  If the last yield
+ * took no time, no other thread wants to run, and the next one comes after FI_SPIN_US.  If others have run
+ * meanwhile, it comes after a 64th of the time that they have taken: soon beside threads that poll and yield as
+ * well, after FI_SPIN_US beside a program that computes.
  *
  * A thread that blocks polls before it sleeps, for a time that is learnt for each queue: about
  * twice as long as the last waits took, at most FI_SPIN_US; not at all for a while, which grows, after
@@ -45,20 +43,14 @@ enum obj_next {
 
 #define OBJ_IDLE_BLOCK 16	/* polls in vain between two reads of the clock */
 
-/* What a group has learnt.  Not in thread-local storage: a library that many programs load at
- * run time has no room in the static block, and the other kind costs a call in each poll.
+/* Of a group.  Not in thread-local storage: a library that many programs load at run time has no room in the static
+ * block, and the other kind costs a call in each poll.
  */
 struct obj_idle {
 	unsigned polls;		/* in vain, in a row */
-	unsigned rows;		/* how many there were, but for short ones */
-	bool known;		/* spin_ns is set */
-	bool yielded;		/* another thread has run, for away_ns */
-	uint64_t since_ns;	/* when the row began, about */
+	uint64_t since_ns;	/* when the row began, or the last yield in it ended, about */
 	uint64_t last_ns;	/* the clock when last read */
-	uint64_t spin_ns;	/* yield after polling in vain for so long */
-	uint64_t gap_ns;	/* between two yields */
-	uint64_t yield_ns;	/* end of the last one */
-	uint64_t away_ns;	/* how long that took */
+	uint64_t away_ns;	/* how long the last yield took */
 };
 
 /* obj_idle_polled - a poll has found @done things.  Returns true if obj_idle_next() is to be
@@ -81,20 +73,12 @@ static inline void obj_idle_end(struct obj_idle *idle)
 
 /* obj_idle_next - a block of polls has found nothing: yield, or poll?
  * @now:      nanoseconds
- * @limit_ns: FI_SPIN_US, where the group begins
+ * @limit_ns: FI_SPIN_US
  */
 enum obj_next obj_idle_next(struct obj_idle *idle, uint64_t now, uint64_t limit_ns);
 
 /* obj_idle_back - the thread has yielded, and is back at @now. */
 void obj_idle_back(struct obj_idle *idle, uint64_t now);
-
-/* obj_idle_turns - has another thread run in the last yield of the group?  Then threads take turns on this
- * processor.
- */
-static inline bool obj_idle_turns(const struct obj_idle *idle)
-{
-	return idle->yield_ns && !idle->gap_ns;
-}
 
 /* ---- blocking waits ------------------------------------------------------------------ */
 
