@@ -28,9 +28,7 @@ enum {
 	YIELD_NS = US,		/* a yield takes no longer where no other thread wants to run */
 	CHEAP_NS = 2 * US,	/* polls that take longer, by system calls, cost more than to sleep */
 	TURNS_MAX_NS = 2000 * US,	/* a thread that takes turns with others sleeps after that, too */
-	VAIN_MAX = 4,		/* waits in a row in which polling was in vain, before some sleep at once: */
-	SKIP_MIN = 4,		/* .. so many at first, */
-	SKIP_MAX = 64,		/* .. and twice as many each time, up to this */
+	SHORT_WAIT = 4,		/* times FI_SPIN_US: after a wait that took less the next one polls for all of that */
 	CROWD_MAX = 8,		/* yields in which no other thread has run, after which a wait yields no more */
 	STAY = 64,		/* waits that do not yield after one that was away for long */
 	PROBE_WAITS = 8,	/* long waits: one of so many yields to see whether others want to run */
@@ -79,10 +77,7 @@ void obj_idle_back(struct obj_idle *idle, uint64_t now)
 
 void obj_spin_init(struct obj_spin *spin)
 {
-	atomic_store_explicit(&spin->ns, SPIN_MIN_NS, memory_order_relaxed);
-	atomic_store_explicit(&spin->vain, 0, memory_order_relaxed);
-	atomic_store_explicit(&spin->skip, 0, memory_order_relaxed);
-	atomic_store_explicit(&spin->pause, 0, memory_order_relaxed);
+	atomic_store_explicit(&spin->last_ns, 0, memory_order_relaxed);
 	atomic_store_explicit(&spin->crowd, 0, memory_order_relaxed);
 	atomic_store_explicit(&spin->stay, 0, memory_order_relaxed);
 	atomic_store_explicit(&spin->waits, 0, memory_order_relaxed);
@@ -91,20 +86,12 @@ void obj_spin_init(struct obj_spin *spin)
 /* budget_of - how long the wait that begins polls; 0: not at all. */
 static uint64_t budget_of(struct obj_spin *spin, uint64_t limit)
 {
-	uint8_t skip = atomic_load_explicit(&spin->skip, memory_order_relaxed);
 	uint8_t stay = atomic_load_explicit(&spin->stay, memory_order_relaxed);
-	uint64_t ns = atomic_load_explicit(&spin->ns, memory_order_relaxed);
+	uint64_t last = atomic_load_explicit(&spin->last_ns, memory_order_relaxed);
 
 	if (stay)
 		atomic_store_explicit(&spin->stay, stay - 1, memory_order_relaxed);
-	if (skip) {
-		atomic_store_explicit(&spin->skip, skip - 1, memory_order_relaxed);
-		return 0;
-	}
-	/* two sides that sleep wait for each other to wake: one that polls for longer finds the other out */
-	if (atomic_load_explicit(&spin->vain, memory_order_relaxed) == VAIN_MAX - 1)
-		limit *= 2;
-	return ns < limit ? ns : limit;
+	return last < SHORT_WAIT * limit || limit < SPIN_MIN_NS ? limit : SPIN_MIN_NS;
 }
 
 enum obj_next obj_spin_begin(struct obj_spin *spin, struct obj_turns *turns, uint64_t now, uint64_t deadline_ns,
@@ -164,33 +151,11 @@ void obj_spin_back(struct obj_spin *spin, struct obj_turns *turns, uint64_t now)
 	atomic_store_explicit(&spin->crowd, crowd, memory_order_relaxed);
 }
 
-void obj_spin_end(struct obj_spin *spin, const struct obj_turns *turns, bool hit, uint64_t now, uint64_t limit_ns)
+void obj_spin_end(struct obj_spin *spin, const struct obj_turns *turns, bool hit, uint64_t now)
 {
-	uint64_t took_ns = hit ? turns->own_ns : now - turns->begin_ns;
-	uint64_t most = 2 * limit_ns, ns = atomic_load_explicit(&spin->ns, memory_order_relaxed);
-	uint8_t vain = atomic_load_explicit(&spin->vain, memory_order_relaxed);
-	uint8_t pause = atomic_load_explicit(&spin->pause, memory_order_relaxed);
-	uint8_t skip = atomic_load_explicit(&spin->skip, memory_order_relaxed);
+	uint64_t took = hit ? 0 : now - turns->begin_ns;
 
-	if (hit) {
-		vain = 0;
-		pause = 0;
-		ns = ns / 2 + took_ns;		/* settles at twice what waits take */
-	} else {
-		ns = took_ns < most ? 2 * took_ns : SPIN_MIN_NS;
-		vain += turns->budget_ns != 0;
-	}
-	if (vain == VAIN_MAX) {
-		vain--;				/* the next one decides again */
-		pause = !pause ? SKIP_MIN : 2 * pause < SKIP_MAX ? 2 * pause : SKIP_MAX;
-		skip = pause;
-	}
-	atomic_store_explicit(&spin->pause, pause, memory_order_relaxed);
-	atomic_store_explicit(&spin->skip, skip, memory_order_relaxed);
-	if (ns < SPIN_MIN_NS)
-		ns = SPIN_MIN_NS;
-	atomic_store_explicit(&spin->vain, vain, memory_order_relaxed);
-	atomic_store_explicit(&spin->ns, (uint32_t) (ns < most ? ns : most), memory_order_relaxed);
+	atomic_store_explicit(&spin->last_ns, (uint32_t) (took < UINT32_MAX ? took : UINT32_MAX), memory_order_relaxed);
 }
 
 /* ---- looks of the progress thread ------------------------------------------------------ */

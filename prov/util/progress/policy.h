@@ -16,11 +16,9 @@
  * meanwhile, it comes after a 64th of the time that they have taken: soon beside threads that poll and yield as
  * well, after FI_SPIN_US beside a program that computes.
  *
- * A thread that blocks polls before it sleeps, for a time that is learnt for each queue: about
- * twice as long as the last waits took, at most FI_SPIN_US; not at all for a while, which grows, after
- * polling was in vain several times in a row.  The wait after that polls for up to twice FI_SPIN_US: where
- * both sides sleep, each may wait for so long only because the other one has to wake.  A wait ends when
- * something arrives, for whatever queue.
+ * A thread that blocks polls before it sleeps: for FI_SPIN_US if the last wait on the queue took less than four times
+ * that, for a moment else.  Where both sides sleep, each waits for so long only because the other one has to wake.  A
+ * wait ends when something arrives, for whatever queue.
  * Where other threads want the processor, as a yield shows, it yields after every few polls, and of the
  * time of the others nothing counts: a turn of each costs less than to sleep and to be woken.  That does
  * not hold where each poll is a system call, or where the others compute and keep the processor.
@@ -82,12 +80,9 @@ void obj_idle_back(struct obj_idle *idle, uint64_t now);
 
 /* ---- blocking waits ------------------------------------------------------------------ */
 
-/* What a queue has learnt.  Any number of threads may use it at once: values are hints. */
+/* Of a queue.  Any number of threads may use it at once: values are hints. */
 struct obj_spin {
-	_Atomic uint32_t ns;	/* poll for this long before the next sleep */
-	_Atomic uint8_t vain;	/* waits in a row in which polling was in vain */
-	_Atomic uint8_t skip;	/* waits that sleep at once */
-	_Atomic uint8_t pause;	/* how many did so last time */
+	_Atomic uint32_t last_ns;	/* the last wait; 0: polling was enough for it */
 	_Atomic uint8_t crowd;	/* yields that have shown that others want the processor, less those that have not */
 	_Atomic uint8_t waits;	/* long ones, while they have not */
 	_Atomic uint8_t stay;	/* waits that do not yield: the last one to do so was away for long */
@@ -118,7 +113,7 @@ enum obj_next obj_spin_next(struct obj_spin *spin, struct obj_turns *turns, uint
 void obj_spin_back(struct obj_spin *spin, struct obj_turns *turns, uint64_t now);
 
 /* obj_spin_end - a wait has ended.  @hit: while it polled */
-void obj_spin_end(struct obj_spin *spin, const struct obj_turns *turns, bool hit, uint64_t now, uint64_t limit_ns);
+void obj_spin_end(struct obj_spin *spin, const struct obj_turns *turns, bool hit, uint64_t now);
 
 /* ---- looks of the progress thread ------------------------------------------------------ */
 

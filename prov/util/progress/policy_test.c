@@ -136,8 +136,6 @@ static void test_polls_between_sends_do_not_yield(void **state)
 
 /* ---- blocking waits ------------------------------------------------------------------ */
 
-static uint64_t polled;
-
 /* wait_for - a wait for what comes after @ns; waking takes 20 us more.  Returns whether it was
  * found by polling.
  */
@@ -147,69 +145,58 @@ static bool wait_for(struct obj_spin *spin, uint64_t ns)
 	bool hit;
 
 	obj_spin_begin(spin, &turns, now, 0, LIMIT);
-	hit = turns.budget_ns && ns <= turns.budget_ns;
-	polled += hit ? ns : turns.budget_ns;
-	turns.own_ns = ns;
-	now += ns;
-	obj_spin_end(spin, &turns, hit, now + 20 * US, LIMIT);
+	hit = ns <= turns.budget_ns;
+	now += ns + (hit ? 0 : 20 * US);
+	obj_spin_end(spin, &turns, hit, now);
 	return hit;
 }
 
 static void test_short_waits_are_polled(void **state)
 {
 	struct obj_spin spin;
-	unsigned i, hits = 0;
+	unsigned i;
 
 	obj_spin_init(&spin);
 	for (i = 0; i < 100; i++)
-		hits += wait_for(&spin, 15 * US);
-	assert_in_range(hits, 98, 100);
+		assert_true(wait_for(&spin, LIMIT));
 }
 
 static void test_long_waits_sleep(void **state)
 {
-	struct obj_spin spin;
-	unsigned i, hits = 0;
-
-	obj_spin_init(&spin);
-	polled = 0;
-	for (i = 0; i < 6500; i++)
-		hits += wait_for(&spin, 1 * MS);
-	assert_int_equal(hits, 0);
-	assert_true(polled <= 110 * 5 * US);
-	/* short ones are noticed before long */
-	for (i = 0; i < 200; i++)
-		hits += wait_for(&spin, 2 * US);
-	assert_in_range(hits, 130, 200);
-}
-
-/* A few long waits in a row are not held against a queue for long. */
-static void test_some_long_waits_are_forgotten(void **state)
-{
-	struct obj_spin spin;
-	unsigned i, hits = 0;
-
-	obj_spin_init(&spin);
-	for (i = 0; i < 5; i++)
-		wait_for(&spin, 1 * MS);
-	for (i = 0; i < 20; i++)
-		hits += wait_for(&spin, 2 * US);
-	assert_in_range(hits, 15, 20);
-}
-
-/* Waits that are longer than FI_SPIN_US because the peer sleeps as well are polled for now and then. */
-static void test_a_peer_that_sleeps_as_well_is_found_out(void **state)
-{
 	struct obj_turns turns;
 	struct obj_spin spin;
-	unsigned i, hits = 0;
+	unsigned i;
 
 	obj_spin_init(&spin);
-	for (i = 0; i < 100; i++)
-		hits += wait_for(&spin, 70 * US);
-	assert_in_range(hits, 1, 100);
-	obj_spin_begin(&spin, &turns, now, 0, LIMIT);
-	assert_true(turns.budget_ns <= 2 * LIMIT);
+	for (i = 0; i < 100; i++) {
+		assert_false(wait_for(&spin, 1 * MS));
+		obj_spin_begin(&spin, &turns, now, 0, LIMIT);
+		assert_int_equal(turns.budget_ns, 5 * US);
+	}
+	/* one longer than the counter */
+	wait_for(&spin, UINT64_C(1) << 32);
+	assert_false(wait_for(&spin, LIMIT));
+}
+
+/* Short waits after long ones are noticed at once. */
+static void test_long_waits_are_forgotten(void **state)
+{
+	struct obj_spin spin;
+
+	obj_spin_init(&spin);
+	wait_for(&spin, 1 * MS);
+	assert_false(wait_for(&spin, LIMIT));
+	assert_true(wait_for(&spin, LIMIT));
+}
+
+/* Where both sides sleep, each wait takes what the other side needs to wake: polling ends that. */
+static void test_a_peer_that_sleeps_as_well_is_found_out(void **state)
+{
+	struct obj_spin spin;
+
+	obj_spin_init(&spin);
+	wait_for(&spin, 2 * LIMIT);
+	assert_true(wait_for(&spin, LIMIT));
 }
 
 #define BLOCK_NS 500		/* what some polls take */
@@ -378,7 +365,7 @@ int main(void)
 		cmocka_unit_test(test_polls_now_and_then_do_not_yield),
 		cmocka_unit_test(test_short_waits_are_polled),
 		cmocka_unit_test(test_long_waits_sleep),
-		cmocka_unit_test(test_some_long_waits_are_forgotten),
+		cmocka_unit_test(test_long_waits_are_forgotten),
 		cmocka_unit_test(test_a_peer_that_sleeps_as_well_is_found_out),
 		cmocka_unit_test(test_a_wait_among_others_takes_turns),
 		cmocka_unit_test(test_a_thread_that_computes_gets_no_turns),

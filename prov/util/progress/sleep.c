@@ -221,7 +221,7 @@ static int wait_once(struct seat *seat, uint64_t deadline_ns, obj_wait_ready_fn 
 		hit = spin(wait, &turns, ready, arg);
 	if (!hit)
 		ret = sleep_until(seat, clock_ns(), deadline_ns, ready, arg);
-	obj_spin_end(&wait->spin, &turns, hit, hit ? 0 : clock_ns(), obj_spin_limit_ns());
+	obj_spin_end(&wait->spin, &turns, hit, hit ? 0 : clock_ns());
 	return ret;
 }
 
