@@ -29,9 +29,6 @@ enum {
 	CHEAP_NS = 2 * US,	/* polls that take longer, by system calls, cost more than to sleep */
 	TURNS_MAX_NS = 2000 * US,	/* a thread that takes turns with others sleeps after that, too */
 	SHORT_WAIT = 4,		/* times FI_SPIN_US: after a wait that took less the next one polls for all of that */
-	CROWD_MAX = 8,		/* yields in which no other thread has run, after which a wait yields no more */
-	STAY = 64,		/* waits that do not yield after one that was away for long */
-	PROBE_WAITS = 8,	/* long waits: one of so many yields to see whether others want to run */
 };
 
 /* Looks of the progress thread.  Source: Open MPI, 64 ranks: alltoall of 4 KiB 62 to 12.6 ms over shm, 37 to 20 ms
@@ -78,19 +75,14 @@ void obj_idle_back(struct obj_idle *idle, uint64_t now)
 void obj_spin_init(struct obj_spin *spin)
 {
 	atomic_store_explicit(&spin->last_ns, 0, memory_order_relaxed);
-	atomic_store_explicit(&spin->crowd, 0, memory_order_relaxed);
-	atomic_store_explicit(&spin->stay, 0, memory_order_relaxed);
-	atomic_store_explicit(&spin->waits, 0, memory_order_relaxed);
+	atomic_store_explicit(&spin->shared, false, memory_order_relaxed);
 }
 
 /* budget_of - how long the wait that begins polls; 0: not at all. */
-static uint64_t budget_of(struct obj_spin *spin, uint64_t limit)
+static uint64_t budget_of(const struct obj_spin *spin, uint64_t limit)
 {
-	uint8_t stay = atomic_load_explicit(&spin->stay, memory_order_relaxed);
 	uint64_t last = atomic_load_explicit(&spin->last_ns, memory_order_relaxed);
 
-	if (stay)
-		atomic_store_explicit(&spin->stay, stay - 1, memory_order_relaxed);
 	return last < SHORT_WAIT * limit || limit < SPIN_MIN_NS ? limit : SPIN_MIN_NS;
 }
 
@@ -105,21 +97,17 @@ enum obj_next obj_spin_begin(struct obj_spin *spin, struct obj_turns *turns, uin
 }
 
 /* yields - is it time to? @took: what the last polls did */
-static bool yields(struct obj_spin *spin, struct obj_turns *turns, uint64_t took)
+static bool yields(const struct obj_spin *spin, struct obj_turns *turns, uint64_t took)
 {
-	uint8_t stay = atomic_load_explicit(&spin->stay, memory_order_relaxed), waits;
-
-	if (stay || took > CHEAP_NS)
+	if (took > CHEAP_NS)
 		return false;
-	if (atomic_load_explicit(&spin->crowd, memory_order_relaxed))
+	if (atomic_load_explicit(&spin->shared, memory_order_relaxed))
 		return true;
+	/* a system call in each wait would be felt */
 	if (turns->asked || turns->own_ns < SPIN_MIN_NS)
 		return false;
-	/* a system call in each wait would be felt */
 	turns->asked = true;
-	waits = atomic_load_explicit(&spin->waits, memory_order_relaxed);
-	atomic_store_explicit(&spin->waits, waits + 1, memory_order_relaxed);
-	return waits % PROBE_WAITS == 0;
+	return true;
 }
 
 enum obj_next obj_spin_next(struct obj_spin *spin, struct obj_turns *turns, uint64_t now)
@@ -136,19 +124,12 @@ enum obj_next obj_spin_next(struct obj_spin *spin, struct obj_turns *turns, uint
 void obj_spin_back(struct obj_spin *spin, struct obj_turns *turns, uint64_t now)
 {
 	uint64_t away = now - turns->last_ns;
-	uint8_t crowd = atomic_load_explicit(&spin->crowd, memory_order_relaxed);
 
 	turns->last_ns = now;
 	turns->own_ns += away < YIELD_NS ? away : TURN_NS;
-	if (away >= AWAY_SOON_NS) {
-		atomic_store_explicit(&spin->stay, STAY, memory_order_relaxed);
-		crowd = 0;
-	} else if (away >= YIELD_NS) {
-		crowd = CROWD_MAX;
-	} else if (crowd) {
-		crowd--;
-	}
-	atomic_store_explicit(&spin->crowd, crowd, memory_order_relaxed);
+	if (away >= AWAY_SOON_NS)
+		turns->end_ns = now;
+	atomic_store_explicit(&spin->shared, away >= YIELD_NS && away < AWAY_SOON_NS, memory_order_relaxed);
 }
 
 void obj_spin_end(struct obj_spin *spin, const struct obj_turns *turns, bool hit, uint64_t now)

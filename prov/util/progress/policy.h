@@ -19,9 +19,10 @@
  * A thread that blocks polls before it sleeps: for FI_SPIN_US if the last wait on the queue took less than four times
  * that, for a moment else.  Where both sides sleep, each waits for so long only because the other one has to wake.  A
  * wait ends when something arrives, for whatever queue.
- * Where other threads want the processor, as a yield shows, it yields after every few polls, and of the
- * time of the others nothing counts: a turn of each costs less than to sleep and to be woken.  That does
- * not hold where each poll is a system call, or where the others compute and keep the processor.
+ * While it polls it yields once, to see whether others want the processor; after every few polls if they had it for a
+ * short time in the last yield on the queue.  Of the time of others little counts: a turn of each costs less than to
+ * sleep and to be woken.  That does not hold where each poll is a system call, or where the others compute: then it
+ * sleeps.
  */
 #ifndef PROGRESS_POLICY_H
 #define PROGRESS_POLICY_H
@@ -83,9 +84,7 @@ void obj_idle_back(struct obj_idle *idle, uint64_t now);
 /* Of a queue.  Any number of threads may use it at once: values are hints. */
 struct obj_spin {
 	_Atomic uint32_t last_ns;	/* the last wait; 0: polling was enough for it */
-	_Atomic uint8_t crowd;	/* yields that have shown that others want the processor, less those that have not */
-	_Atomic uint8_t waits;	/* long ones, while they have not */
-	_Atomic uint8_t stay;	/* waits that do not yield: the last one to do so was away for long */
+	_Atomic bool shared;		/* others had the processor in the last yield, for a short time */
 };
 
 /* The polling of one wait. */
@@ -95,7 +94,7 @@ struct obj_turns {
 	uint64_t end_ns;	/* of polling in any case */
 	uint64_t last_ns;	/* the clock when last read */
 	uint64_t own_ns;	/* for which the thread has run, about; a turn of others counts as ten microseconds */
-	bool asked;		/* it has decided whether to yield once, to see if others want the processor */
+	bool asked;		/* it has yielded once, to see whether others want the processor */
 };
 
 void obj_spin_init(struct obj_spin *spin);

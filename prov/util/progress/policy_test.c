@@ -229,31 +229,30 @@ static unsigned turns_in(struct obj_spin *spin, uint64_t budget_ns, uint64_t blo
 static void test_a_wait_among_others_takes_turns(void **state)
 {
 	struct obj_spin spin;
-	unsigned i, turns = 0;
+	unsigned i;
 
 	obj_spin_init(&spin);
-	/* while it is alone, few waits ask */
+	/* while it is alone, a long wait asks once */
 	for (i = 0; i < 64; i++)
-		turns += turns_in(&spin, 50 * US, BLOCK_NS, 300);
-	assert_int_equal(turns, 8);
+		assert_int_equal(turns_in(&spin, 50 * US, BLOCK_NS, 300), 1);
 	for (i = 0; i < 8; i++)
-		turns = turns_in(&spin, 50 * US, BLOCK_NS, 20 * US);
-	assert_in_range(turns, 4, 5);
+		assert_in_range(turns_in(&spin, 50 * US, BLOCK_NS, 20 * US), 4, 5);
 	assert_int_equal(turns_in(&spin, 5 * US, BLOCK_NS, 20 * US), 1);
 	/* the others have left */
-	turns_in(&spin, 50 * US, BLOCK_NS, 300);
-	assert_in_range(turns_in(&spin, 50 * US, BLOCK_NS, 300), 0, 1);
+	assert_int_equal(turns_in(&spin, 50 * US, BLOCK_NS, 300), 2);
+	assert_int_equal(turns_in(&spin, 4 * US, BLOCK_NS, 300), 0);
 }
 
-static void test_a_thread_that_computes_gets_no_turns(void **state)
+/* Where others keep the processor, a wait sleeps after one turn of them. */
+static void test_a_thread_that_computes_gets_one_turn(void **state)
 {
 	struct obj_spin spin;
-	unsigned i, turns = 0;
+	unsigned i;
 
 	obj_spin_init(&spin);
-	for (i = 0; i < 640; i++)
-		turns += turns_in(&spin, 50 * US, BLOCK_NS, 3 * MS);
-	assert_in_range(turns, 1, 20);
+	for (i = 0; i < 64; i++)
+		assert_int_equal(turns_in(&spin, 50 * US, BLOCK_NS, 3 * MS), 1);
+	assert_int_equal(turns_in(&spin, 4 * US, BLOCK_NS, 300), 0);
 }
 
 /* Where each poll is a system call, it costs less to sleep. */
@@ -368,7 +367,7 @@ int main(void)
 		cmocka_unit_test(test_long_waits_are_forgotten),
 		cmocka_unit_test(test_a_peer_that_sleeps_as_well_is_found_out),
 		cmocka_unit_test(test_a_wait_among_others_takes_turns),
-		cmocka_unit_test(test_a_thread_that_computes_gets_no_turns),
+		cmocka_unit_test(test_a_thread_that_computes_gets_one_turn),
 		cmocka_unit_test(test_polls_by_system_calls_take_no_turns),
 		cmocka_unit_test(test_a_wait_without_limit_or_time_sleeps),
 		cmocka_unit_test(test_a_program_that_polls_is_looked_at_more_seldom),
