@@ -31,18 +31,6 @@ enum {
 	SHORT_WAIT = 4,		/* times FI_SPIN_US: after a wait that took less the next one polls for all of that */
 };
 
-/* Looks of the progress thread.  Source: Open MPI, 64 ranks: alltoall of 4 KiB 62 to 12.6 ms over shm, 37 to 20 ms
- * over sockets; barrier 507 to 469 us over shm, 3091 to 2654 us over sockets.
- */
-enum {
-	TICK_MIN_MS = 1,	/* between two looks at a group that the program drives: at first, */
-	TICK_MAX_MS = 16,	/* .. and after a while; */
-	TICK_SHARED_MS = 128,	/* .. the same where the program wants the processor and has had less than */
-	SHARES = 3,		/* .. one part in so many of the time */
-	COMPUTES = 8,		/* one part in so many of the time: the program has used the processor */
-	SPARES_MAX = 8,		/* looks in a row at a program that waits for the processor */
-};
-
 /* ---- polls in vain ----------------------------------------------------------------- */
 
 /* spin_ns - how long to poll before the next yield. */
@@ -141,72 +129,11 @@ void obj_spin_end(struct obj_spin *spin, const struct obj_turns *turns, bool hit
 
 /* ---- looks of the progress thread ------------------------------------------------------ */
 
-void obj_tick_init(struct obj_tick *tick, uint64_t polls)
+enum obj_next obj_tick_next(uint64_t *last, uint64_t polls, bool watching)
 {
-	*tick = (struct obj_tick) { .polls = polls, .ms = TICK_MIN_MS };
-}
-
-/* was_used - is the processor time that the program's threads have used since the last look more than one
- * part in @part of the time that has passed?
- */
-static bool was_used(struct obj_tick *tick, const struct obj_tick_look *look, unsigned part)
-{
-	bool more = look->used_ns - tick->used_ns > (look->now_ns - tick->looked_ns) / part;
-
-	tick->used_ns = look->used_ns;
-	tick->looked_ns = look->now_ns;
-	return more;
-}
-
-/* slow_down - look half as often from now on, but every @max_ms at least. */
-static void slow_down(struct obj_tick *tick, unsigned max_ms)
-{
-	tick->ms = tick->ms < max_ms / 2 ? 2 * tick->ms : max_ms;
-}
-
-/* spare - the program has polled again.  The longer it goes on, the more seldom the thread looks: with more
- * processes than processors a program that polls all the time is away for several milliseconds while others run,
- * and a thread that takes its place then makes senders wake it by system calls and takes the processor from the
- * program.  With many of them the looks alone, each of which interrupts a process, were a tenth of the time.
- */
-static void spare(struct obj_tick *tick, const struct obj_tick_look *look)
-{
-	bool alone = was_used(tick, look, SHARES);
-
-	tick->drove = false;
-	tick->spares = 0;
-	tick->settled = tick->ms >= TICK_MAX_MS;
-	slow_down(tick, !tick->settled || alone || !look->is_runnable(look->arg) ? TICK_MAX_MS : TICK_SHARED_MS);
-}
-
-/* waits - the program has not polled, has not used the processor, and wants to: others have it.  It polls when
- * it gets it, and a thread that took its place would only come between.
- */
-static bool waits(struct obj_tick *tick, const struct obj_tick_look *look)
-{
-	if (was_used(tick, look, COMPUTES) || tick->spares == SPARES_MAX || !look->is_runnable(look->arg))
-		return false;
-	tick->spares++;
-	slow_down(tick, TICK_SHARED_MS);
-	return true;
-}
-
-enum obj_next obj_tick_next(struct obj_tick *tick, const struct obj_tick_look *look)
-{
-	if (look->polls != tick->polls) {
-		tick->polls = look->polls;
-		spare(tick, look);
+	if (*last != polls) {
+		*last = polls;
 		return OBJ_NEXT_TICK;
 	}
-	if (look->watching)
-		return OBJ_NEXT_SLEEP;
-	return waits(tick, look) ? OBJ_NEXT_TICK : OBJ_NEXT_POLL;
-}
-
-void obj_tick_drove(struct obj_tick *tick)
-{
-	if (tick->drove)
-		tick->ms = TICK_MIN_MS;
-	tick->drove = true;
-	tick->settled = false;
+	return watching ? OBJ_NEXT_SLEEP : OBJ_NEXT_POLL;
 }

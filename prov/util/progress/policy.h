@@ -116,36 +116,15 @@ void obj_spin_end(struct obj_spin *spin, const struct obj_turns *turns, bool hit
 
 /* ---- looks of the progress thread ------------------------------------------------------ */
 
-/* What the thread knows of a group. */
-struct obj_tick {
-	uint64_t polls;		/* of the program, when last looked at */
-	unsigned ms;		/* how long the program may stay away before the thread polls */
-	bool drove;		/* the thread has polled since the program last did */
-	bool settled;		/* the program has polled for some time: nothing is to wake the thread */
-	unsigned spares;	/* looks in a row at a program that waits for a processor */
-	uint64_t looked_ns;	/* when last looked at, .. */
-	uint64_t used_ns;	/* .. and processor time that the program had used */
-};
+#define OBJ_TICK_MS 64		/* between two looks at a group that the program polls */
 
-/* What a look shows. */
-struct obj_tick_look {
-	uint64_t now_ns;
-	uint64_t used_ns;	/* processor time of the program's threads */
-	uint64_t polls;
-	bool watching;		/* the thread will be woken by the group's descriptors */
-	bool (*is_runnable)(void *arg);	/* does the program's first thread run, or want to? */
-	void *arg;
-};
-
-void obj_tick_init(struct obj_tick *tick, uint64_t polls);
-
-/* obj_tick_next - TICK: leave the group to the program for tick->ms; SLEEP: its descriptors wake the thread;
- * POLL: take the program's place, if no thread of it sleeps on the group.
+/* obj_tick_next - the progress thread looks at a group.  TICK: leave it to the program until the next look; SLEEP: its
+ * descriptors wake the thread; POLL: take the program's place, if no thread of it sleeps on the group.
  *
- * obj_tick_drove - the thread has polled.  If it does so twice in a row the program is busy elsewhere, and when it is
- * back the thread has to be there soon for its next absence.
+ * @last:     [in,out] polls of the program at the last look
+ * @polls:    the same now
+ * @watching: the thread will be woken by the group's descriptors
  */
-enum obj_next obj_tick_next(struct obj_tick *tick, const struct obj_tick_look *look);
-void obj_tick_drove(struct obj_tick *tick);
+enum obj_next obj_tick_next(uint64_t *last, uint64_t polls, bool watching);
 
 #endif

@@ -280,76 +280,15 @@ static void test_a_wait_without_limit_or_time_sleeps(void **state)
 
 /* ---- looks of the progress thread -------------------------------------------------------- */
 
-static bool runnable;
-
-static bool is_runnable(void *arg)
-{
-	return runnable;
-}
-
-/* look_after - the thread looks @ms after the last time; the program has polled @polls times and used @used_ns
- * meanwhile.
- */
-static enum obj_next look_after(struct obj_tick *tick, unsigned ms, unsigned polls, uint64_t used_ns)
-{
-	struct obj_tick_look look = { .now_ns = now += ms * MS, .polls = tick->polls + polls, .is_runnable = is_runnable };
-
-	look.used_ns = tick->used_ns + used_ns;
-	return obj_tick_next(tick, &look);
-}
-
-static void test_a_program_that_polls_is_looked_at_more_seldom(void **state)
-{
-	struct obj_tick tick;
-	unsigned i;
-
-	obj_tick_init(&tick, 3);
-	runnable = true;
-	for (i = 1; i <= 16; i *= 2) {
-		assert_int_equal(tick.ms, i);
-		assert_false(tick.settled);
-		assert_int_equal(look_after(&tick, tick.ms, 100, tick.ms * MS), OBJ_NEXT_TICK);
-	}
-	/* it has the processor */
-	assert_int_equal(look_after(&tick, tick.ms, 100, tick.ms * MS), OBJ_NEXT_TICK);
-	assert_true(tick.settled);
-	assert_int_equal(tick.ms, 16);
-	/* others have it for most of the time */
-	for (i = 0; i < 3; i++)
-		assert_int_equal(look_after(&tick, tick.ms, 100, tick.ms * MS / 4), OBJ_NEXT_TICK);
-	assert_int_equal(tick.ms, 128);
-}
-
 static void test_a_program_that_has_stopped_is_replaced(void **state)
 {
-	struct obj_tick tick;
+	uint64_t last = 3;
 
-	obj_tick_init(&tick, 0);
-	runnable = true;
-	look_after(&tick, 1, 1, 0);
-	/* it computes */
-	assert_int_equal(look_after(&tick, 2, 0, MS), OBJ_NEXT_POLL);
-	obj_tick_drove(&tick);
-	assert_int_equal(tick.ms, 2);
-	obj_tick_drove(&tick);
-	assert_int_equal(tick.ms, 1);
-	/* it sleeps */
-	runnable = false;
-	look_after(&tick, 1, 1, 0);
-	assert_int_equal(look_after(&tick, 2, 0, 0), OBJ_NEXT_POLL);
-}
-
-static void test_a_program_that_waits_for_a_processor_is_spared_for_a_while(void **state)
-{
-	struct obj_tick tick;
-	unsigned i;
-
-	obj_tick_init(&tick, 0);
-	runnable = true;
-	look_after(&tick, 1, 1, 0);
-	for (i = 0; i < 8; i++)
-		assert_int_equal(look_after(&tick, tick.ms, 0, 0), OBJ_NEXT_TICK);
-	assert_int_equal(look_after(&tick, tick.ms, 0, 0), OBJ_NEXT_POLL);
+	assert_int_equal(obj_tick_next(&last, 3, false), OBJ_NEXT_POLL);
+	assert_int_equal(obj_tick_next(&last, 3, true), OBJ_NEXT_SLEEP);
+	assert_int_equal(obj_tick_next(&last, 4, true), OBJ_NEXT_TICK);
+	assert_int_equal(obj_tick_next(&last, 5, false), OBJ_NEXT_TICK);
+	assert_int_equal(obj_tick_next(&last, 5, false), OBJ_NEXT_POLL);
 }
 
 int main(void)
@@ -370,9 +309,7 @@ int main(void)
 		cmocka_unit_test(test_a_thread_that_computes_gets_one_turn),
 		cmocka_unit_test(test_polls_by_system_calls_take_no_turns),
 		cmocka_unit_test(test_a_wait_without_limit_or_time_sleeps),
-		cmocka_unit_test(test_a_program_that_polls_is_looked_at_more_seldom),
 		cmocka_unit_test(test_a_program_that_has_stopped_is_replaced),
-		cmocka_unit_test(test_a_program_that_waits_for_a_processor_is_spared_for_a_while),
 	};
 
 	return cmocka_run_group_tests_name("policy", tests, NULL, NULL);

@@ -3,16 +3,13 @@
 
 #include "progress/thread.h"
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <rdma/fi_errno.h>
 #include <rdma/providers/fi_log.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/thread.h"
 #include "progress/group.h"
 #include "progress/fdset.h"
@@ -25,44 +22,17 @@ struct obj_auto_watch {
 	struct obj_prog *prog;
 	int fd;				/* the group's, one-shot in auto->set_fd; -1: given up */
 	bool watching;			/* armed in auto->set_fd and not fired since */
-	struct obj_tick tick;
+	uint64_t polls;			/* of the program, when last looked at */
 };
 
 struct obj_auto {
 	pthread_t thread;
 	int set_fd;
 	int kickfd;			/* eventfd */
-	int statfd;			/* /proc/self/stat; -1: there is none */
 	pthread_mutex_t lock;		/* guards what follows; taken before any prog->lock */
 	struct list watches;
 	bool stop;
 };
-
-/* used_ns - processor time of the program's threads. */
-static uint64_t used_ns(void)
-{
-	struct timespec all, own;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &all);
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &own);
-	return (uint64_t) (all.tv_sec - own.tv_sec) * CLOCK_NS_PER_S + (uint64_t) all.tv_nsec -
-	       (uint64_t) own.tv_nsec;
-}
-
-/* is_runnable - does the program's first thread run, or want to? */
-static bool is_runnable(void *arg)
-{
-	const struct obj_auto *autop = arg;
-	char text[128];
-	ssize_t len = autop->statfd < 0 ? -1 : pread(autop->statfd, text, sizeof(text) - 1, 0);
-	const char *end;
-
-	if (len < 0)
-		return false;
-	text[len] = '\0';
-	end = strrchr(text, ')');		/* of the program's name */
-	return end && !strncmp(end, ") R", 3);
-}
 
 /* give_up_fd - as long as the program polls, nothing is to wake the thread: each packet that arrives at a
  * socket would go through two more sets of descriptors in the kernel.
@@ -84,14 +54,9 @@ static void give_up_fd(struct obj_auto_watch *w)
 static bool program_active(struct obj_auto_watch *w, enum obj_next *next)
 {
 	struct obj_prog *prog = w->prog;
-	const struct obj_tick_look look = {
-		.now_ns = clock_ns(), .used_ns = used_ns(), .watching = w->watching,
-		.polls = atomic_load_explicit(&prog->polls, memory_order_relaxed),
-		.is_runnable = is_runnable, .arg = w->autop,
-	};
 
-	*next = obj_tick_next(&w->tick, &look);
-	if (*next == OBJ_NEXT_TICK && w->tick.settled)
+	*next = obj_tick_next(&w->polls, atomic_load_explicit(&prog->polls, memory_order_relaxed), w->watching);
+	if (*next == OBJ_NEXT_TICK)
 		give_up_fd(w);
 	if (*next != OBJ_NEXT_POLL)
 		return true;
@@ -137,7 +102,6 @@ static enum obj_next look(struct obj_auto_watch *w)
 	lock_get(&w->prog->lock);
 	done = obj_prog_poll_locked(w->prog);
 	lock_put(&w->prog->lock);
-	obj_tick_drove(&w->tick);
 	return done ? OBJ_NEXT_POLL : watch_again(w);
 }
 
@@ -153,8 +117,8 @@ static int look_at_all(struct obj_auto *autop)
 			timeout = 0;
 			break;
 		case OBJ_NEXT_TICK:
-			if (timeout < 0 || (unsigned) timeout > w->tick.ms)
-				timeout = (int) w->tick.ms;
+			if (timeout < 0)
+				timeout = OBJ_TICK_MS;
 			break;
 		default:
 			break;
@@ -186,7 +150,7 @@ static void on_event(struct obj_auto *autop, void *ptr)
 		obj_prog_set_driver(w->prog, OBJ_DRIVER_THREAD, OBJ_DRIVER_PROGRAM);
 		/* A program that blocks on our fd woke as well: let it come first. */
 		if (obj_prog_set_state(w->prog, OBJ_PROG_WAITING, OBJ_PROG_SHOWN))
-			w->tick.polls--;
+			w->polls--;
 	}
 }
 
@@ -238,7 +202,6 @@ int obj_auto_start(const struct fi_provider *prov, const char *name, struct obj_
 	pthread_mutex_init(&autop->lock, NULL);
 	autop->set_fd = fdset_open();
 	autop->kickfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	autop->statfd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
 	ret = autop->kickfd < 0 ? -errno : autop->set_fd;
 	if (ret >= 0)
 		ret = fdset_add(autop->set_fd, autop->kickfd, POLLIN, autop);
@@ -257,8 +220,6 @@ err_fds:
 	fdset_close(autop->set_fd);
 	if (autop->kickfd >= 0)
 		close(autop->kickfd);
-	if (autop->statfd >= 0)
-		close(autop->statfd);
 	pthread_mutex_destroy(&autop->lock);
 	free(autop);
 	return ret;
@@ -274,8 +235,6 @@ void obj_auto_stop(struct obj_auto *autop)
 	pthread_mutex_destroy(&autop->lock);
 	close(autop->kickfd);
 	fdset_close(autop->set_fd);
-	if (autop->statfd >= 0)
-		close(autop->statfd);
 	free(autop);
 }
 
@@ -294,7 +253,7 @@ int obj_auto_watch(struct obj_auto *autop, struct obj_prog *prog)
 		goto out;
 	w->autop = autop;
 	w->prog = prog;
-	obj_tick_init(&w->tick, atomic_load(&prog->polls));
+	w->polls = atomic_load(&prog->polls);
 	w->fd = obj_prog_fd(prog);
 	ret = w->fd;
 	if (w->fd >= 0)

@@ -5,13 +5,9 @@
 
 #include <dirent.h>
 #include <pthread.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -190,7 +186,7 @@ static void test_patience(void **state)
 
 	up();
 	before = sets();
-	polls_beside(fake_ep_of(ep)->base.prog, 20);	/* it learns */
+	polls_beside(fake_ep_of(ep)->base.prog, 20);	/* the thread has looked */
 	while (polls_beside(fake_ep_of(ep)->base.prog, 50) > 8)
 		assert_true(--tries);
 	/* the thread gives up the group's set, which each arrival would pass */
@@ -201,168 +197,6 @@ static void test_patience(void **state)
 	assert_true(comes(1, 10000));
 	fake_deliver(ep, 1);
 	assert_true(comes(2, 10000));
-	down();
-}
-
-#define HOGS 6
-
-/* pin - this thread to the first processor that it may use. */
-static void pin(void)
-{
-	cpu_set_t all, one;
-	int cpu = 0;
-
-	sched_getaffinity(0, sizeof(all), &all);
-	while (!CPU_ISSET(cpu, &all))
-		cpu++;
-	CPU_ZERO(&one);
-	CPU_SET(cpu, &one);
-	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
-}
-
-#define HOG_TURN_NS 200000	/* longer than a turn of the program, under a sanitizer, too */
-
-/* start_hog - a process that uses the processor all the time, or in turns with others. */
-static pid_t start_hog(bool yields)
-{
-	pid_t pid = fork();
-	uint64_t end;
-
-	if (pid)
-		return pid;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	for (;;) {
-		end = clock_ns() + HOG_TURN_NS;
-		while (clock_ns() < end)
-			;
-		if (yields)
-			sched_yield();
-	}
-}
-
-static _Atomic bool delivering;
-
-static void *deliver_often(void *arg)
-{
-	while (delivering) {
-		fake_deliver(arg, 1);
-		usleep(2000);
-	}
-	return NULL;
-}
-
-/* polls_among_hogs - of the thread, while the program polls for @ms whenever it has the processor. */
-static unsigned polls_among_hogs(struct obj_prog *prog, unsigned ms)
-{
-	uint64_t end = clock_ns() + ms * CLOCK_NS_PER_MS, mine = prog->polls;
-	unsigned before = fake_polls;
-	struct fi_cq_entry e;
-
-	while (clock_ns() < end) {
-		while (fi_cq_read(cq, &e, 1) == 1)
-			;
-		sched_yield();
-	}
-	return fake_polls - before - (unsigned) (prog->polls - mine);
-}
-
-/* A program that polls when it can, and waits for its processor otherwise, is not replaced: others
- * have it for longer than the thread is patient, since they are preferred.
- */
-static void test_spares_a_program_that_waits_for_a_processor(void **state)
-{
-	pid_t hogs[HOGS];
-	pthread_t peer;
-	cpu_set_t all;
-	int i, tries = 5;
-
-	sched_getaffinity(0, sizeof(all), &all);
-	up();
-	delivering = true;
-	pthread_create(&peer, NULL, deliver_often, ep);
-	pin();
-	for (i = 0; i < HOGS; i++)
-		hogs[i] = start_hog(false);
-	setpriority(PRIO_PROCESS, 0, 10);	/* of this thread alone */
-	polls_among_hogs(fake_ep_of(ep)->base.prog, 300);	/* it learns */
-	while (polls_among_hogs(fake_ep_of(ep)->base.prog, 600) > 6)
-		assert_true(--tries);
-	for (i = 0; i < HOGS; i++) {
-		kill(hogs[i], SIGKILL);
-		waitpid(hogs[i], NULL, 0);
-	}
-	delivering = false;
-	pthread_join(peer, NULL);
-	setpriority(PRIO_PROCESS, 0, 0);	/* if allowed */
-	sched_setaffinity(0, sizeof(all), &all);
-	down();
-}
-
-/* sleeps_of_thread - how often the progress thread has slept since it began. */
-static unsigned sleeps_of_thread(void)
-{
-	char path[300], line[256];
-	unsigned sleeps = 0;
-	struct dirent *task;
-	DIR *dir = opendir("/proc/self/task");
-	bool ours;
-	FILE *file;
-
-	assert_non_null(dir);
-	while ((task = readdir(dir))) {
-		snprintf(path, sizeof(path), "/proc/self/task/%s/status", task->d_name);
-		file = task->d_name[0] == '.' ? NULL : fopen(path, "r");
-		ours = false;
-		while (file && fgets(line, sizeof(line), file)) {
-			ours |= !strcmp(line, "Name:\tofi-progress\n");
-			if (ours)
-				sscanf(line, "voluntary_ctxt_switches: %u", &sleeps);
-		}
-		if (file)
-			fclose(file);
-	}
-	closedir(dir);
-	return sleeps;
-}
-
-/* looks - of the thread at a program that polls for @ms whenever it has the processor. */
-static unsigned looks(unsigned ms)
-{
-	uint64_t end = clock_ns() + ms * CLOCK_NS_PER_MS;
-	unsigned before = sleeps_of_thread();
-	struct fi_cq_entry e;
-
-	while (clock_ns() < end) {
-		fake_deliver(ep, 1);
-		while (fi_cq_read(cq, &e, 1) == -FI_EAGAIN)
-			;
-		sched_yield();
-	}
-	return sleeps_of_thread() - before;
-}
-
-/* Where many processes share a processor, and each polls when it has it, the thread looks seldom: each
- * look interrupts one of them.
- */
-static void test_looks_seldom_where_processes_share_a_processor(void **state)
-{
-	pid_t hogs[HOGS];
-	int i, tries = 10;
-	cpu_set_t all;
-
-	sched_getaffinity(0, sizeof(all), &all);
-	up();
-	pin();
-	for (i = 0; i < HOGS; i++)
-		hogs[i] = start_hog(true);
-	looks(600);
-	while (looks(1000) > 30)		/* every 16 ms: 62 */
-		assert_true(--tries);
-	for (i = 0; i < HOGS; i++) {
-		kill(hogs[i], SIGKILL);
-		waitpid(hogs[i], NULL, 0);
-	}
-	sched_setaffinity(0, sizeof(all), &all);
 	down();
 }
 
@@ -482,8 +316,6 @@ int main(void)
 		cmocka_unit_test(test_idle),
 		cmocka_unit_test(test_gives_way),
 		cmocka_unit_test(test_patience),
-		cmocka_unit_test(test_spares_a_program_that_waits_for_a_processor),
-		cmocka_unit_test(test_looks_seldom_where_processes_share_a_processor),
 		cmocka_unit_test(test_sleeper),
 		cmocka_unit_test(test_race),
 		cmocka_unit_test(test_restart),
