@@ -16,7 +16,7 @@
  * Connections without a packet since the last sleep become inactive.  wake() takes it back.
  *
  * Shared processors.  Two things that are measured change what a poll does where more threads than processors want to
- * run: polls that are far apart (measure()) make all connections ring, and short times awake (just_woken()) leave the
+ * run: polls that are far apart (measure()) make all connections ring, and a short time awake (just_woken()) leaves the
  * barriers to the senders.
  */
 #include "poll.h"
@@ -41,8 +41,7 @@
 #define RETRY_SLEEP_NS CLOCK_NS_PER_MS	/* the longest sleep of which a sender may not know: see go_to_sleep() */
 #define FAR_CYCLES 3000		/* from the end of a poll to the next one, of a program that waits by itself */
 #define RELAX_AFTER 4		/* polls in vain before each one pauses: an answer may be about to come */
-#define NAPS 2			/* short times awake in a row, after which the senders make the barriers: */
-#define NAPS_IN_MS 8		/* .. shorter than the eighth of a millisecond, */
+#define NAPS_IN_MS 8		/* a short time awake: shorter than the eighth of a millisecond, */
 #define NAP_POLLS 256		/* .. or of fewer polls */
 #define LEAVE_POLLS 2		/* that leave an unexpected message in the ring, or in the sender's memory */
 
@@ -272,10 +271,8 @@ static bool just_woken(const struct shm_poller *poller)
  */
 static void judge_fences(struct shm_poller *poller)
 {
-	if (!poller->fences || just_woken(poller))
-		return;
-	poller->naps = 0;
-	say_awake(poller, 0);
+	if (poller->fences && !just_woken(poller))
+		say_awake(poller, 0);
 }
 
 static void wake(struct shm_poller *poller)
@@ -287,7 +284,7 @@ static void wake(struct shm_poller *poller)
 	obj_prog_disarm(poller->base.base.prog);
 	poller->woken = clock_cycles();
 	poller->woken_seq = poller->base.seq;
-	say_awake(poller, poller->naps == NAPS ? SHM_FENCES : 0);
+	say_awake(poller, SHM_FENCES);
 }
 
 /* go_to_sleep - say so in the active segments.  Returns the result of the barrier: negative
@@ -299,10 +296,6 @@ static int go_to_sleep(struct shm_poller *poller)
 	bool expedite = false;
 	unsigned i;
 
-	if (!just_woken(poller))
-		poller->naps = 0;
-	else if (!poller->asleep && poller->naps < NAPS)
-		poller->naps++;
 	poller->asleep = true;
 	poller->slept_ns = clock_coarse_ns();
 	chan_poller_chore(&poller->base);

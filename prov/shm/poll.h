@@ -102,7 +102,6 @@ struct shm_poller {
 	uint64_t woken;			/* clock_cycles() at the end of that, */
 	uint64_t woken_seq;		/* .. and how many polls there were until then */
 	uint32_t fences;		/* SHM_FENCES: the senders make the barrier of the next sleep; or 0 */
-	uint8_t naps;			/* short times awake in a row, up to NAPS */
 	bool asleep;			/* the segments say that we sleep */
 	struct list early;		/* connections whose short payload waits in the sender's memory for a receive */
 	struct list splitting;		/* connections with long copies that both sides make */
