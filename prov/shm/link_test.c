@@ -360,6 +360,7 @@ static void short_times_awake_leave_barriers_to_the_senders(void **state)
 /* ---- polls that are left out -------------------------------------------------------------- */
 
 #define SELDOM_NS 200000	/* many cycles of any clock */
+#define SPIN_NS 50000		/* FI_SPIN_US */
 
 /* wait_polls - as a program does that waits, and polls again after @gap_ns.  Returns the polls that were
  * made.
@@ -376,7 +377,8 @@ static unsigned wait_polls_apart(unsigned cnt, unsigned gap_ns)
 		if (obj_prog_still(&fake_prog))
 			continue;
 		made++;
-		obj_idle_polled(&fake_prog.idle, fake_poll());
+		if (obj_idle_polled(&fake_prog.idle, fake_poll()))
+			obj_idle_next(&fake_prog.idle, clock_ns(), SPIN_NS);
 	}
 	return made;
 }
@@ -389,7 +391,7 @@ static unsigned wait_polls(unsigned cnt)
 /* are_few - of a thousand polls most are left out, unless a tool makes them slow. */
 static bool are_few(unsigned made)
 {
-	return made < 200 || shm_poller_crowded(the_poller());
+	return made < 200 || fake_prog.idle.seldom;
 }
 
 /* become_few - the same, for one thousand among the next ten thousand: a process that is interrupted makes

@@ -15,9 +15,8 @@
  * once more: a sender either sees that, and wakes it by a byte on its socket, or its packet is found by that look.
  * Connections without a packet since the last sleep become inactive.  wake() takes it back.
  *
- * Shared processors.  Two things that are measured change what a poll does where more threads than processors want to
- * run: polls that are far apart (measure()) make all connections ring, and a short time awake (just_woken()) leaves the
- * barriers to the senders.
+ * Shared processors.  Where other threads have run in the last yield of the group, all connections ring, and no poll is
+ * left out (shm_poller_shares()).  A short time awake (just_woken()) leaves the barriers to the senders.
  */
 #include "poll.h"
 
@@ -39,7 +38,6 @@
 #define FRONT_MAX 32		/* active connections whose rings are looked at in each poll, */
 #define FRONT_CROWDED 2		/* .. unless there are more than this and processes take turns: then none */
 #define RETRY_SLEEP_NS CLOCK_NS_PER_MS	/* the longest sleep of which a sender may not know: see go_to_sleep() */
-#define FAR_CYCLES 3000		/* from the end of a poll to the next one, of a program that waits by itself */
 #define RELAX_AFTER 4		/* polls in vain before each one pauses: an answer may be about to come */
 #define NAPS_IN_MS 8		/* a short time awake: shorter than the eighth of a millisecond, */
 #define NAP_POLLS 256		/* .. or of fewer polls */
@@ -455,11 +453,10 @@ static void adapt_front(struct shm_poller *poller)
 {
 	struct shm_conn *conn;
 
-	if (poller->crowd == SHM_CROWD_MAX && poller->active_cnt > FRONT_CROWDED) {
+	if (shm_poller_shares(poller) && poller->active_cnt > FRONT_CROWDED) {
 		if (poller->front_cnt)
 			all_ring(poller);
-	} else if (poller->crowd < SHM_CROWD_MAX / 2 && poller->front_cnt < FRONT_MAX &&
-		   poller->front_cnt < poller->active_cnt) {
+	} else if (poller->front_cnt < FRONT_MAX && poller->front_cnt < poller->active_cnt) {
 		conn = poller->active[poller->front_cnt++];
 		put_at(poller, conn, conn->place);
 	}
@@ -554,20 +551,6 @@ static bool sockets_due(struct shm_poller *poller)
 	return true;
 }
 
-/* measure - the time since the last poll, which found nothing: a program that waits polls again at
- * once, unless others have the processor.
- */
-static __attribute__((noinline)) void measure(struct shm_poller *poller)
-{
-	bool far = clock_cycles() - poller->ended > FAR_CYCLES;
-
-	poller->ended = 0;
-	if (far && poller->crowd < SHM_CROWD_MAX)
-		poller->crowd++;
-	else if (!far && poller->crowd)
-		poller->crowd--;
-}
-
 /* look - at all sockets in one poll, for a timer that is due: the rings have none, and polls may be seconds apart. */
 static bool look(struct chan_poller *base, int *done_p)
 {
@@ -618,8 +601,10 @@ static __attribute__((noinline)) int poll_last(struct shm_poller *poller)
 /* find_sole - the only connection of the group, if its ring shows all that most polls look for. */
 static void find_sole(struct shm_poller *poller)
 {
-	poller->sole = poller->active_cnt == 1 && poller->front_cnt && rings_alone(poller) &&
-		       !shm_poller_crowded(poller) ? poller->active[0] : NULL;
+	const struct obj_idle *idle = &poller->base.base.prog->idle;
+
+	poller->sole = poller->active_cnt == 1 && poller->front_cnt && rings_alone(poller) && !idle->seldom &&
+		       !obj_idle_shares(idle) ? poller->active[0] : NULL;
 }
 
 /* poll_more - the quiet pollers of the group, and the sockets. */
@@ -655,7 +640,7 @@ static inline void stay(struct shm_poller *poller)
 	struct obj_prog *prog = poller->base.base.prog;
 	const struct shm_conn *conn = poller->sole;
 
-	if (!conn || poller->base.chores || poller->ended || prog->solo != &poller->base.base)
+	if (!conn || poller->base.chores || prog->solo != &poller->base.base)
 		return;
 	prog->still.word = &conn->in.seg->slots[conn->in.pos % SHM_SLOTS].word;
 	prog->still.next = shm_turn(conn->in.pos);
@@ -669,8 +654,6 @@ static __attribute__((noinline)) int poll_full(struct shm_poller *poller, unsign
 
 	poller->base.polling = true;
 	poller->base.seq++;
-	if (__builtin_expect(poller->ended, 0))
-		measure(poller);
 	if (__builtin_expect(poller->base.chores, 0))
 		done += poll_first(poller);
 	done += read_active(poller, budget, &left);
@@ -678,11 +661,8 @@ static __attribute__((noinline)) int poll_full(struct shm_poller *poller, unsign
 		poller->vain = 0;
 	else
 		in_vain(poller);
-	if (__builtin_expect(more_due(poller), 0)) {
+	if (__builtin_expect(more_due(poller), 0))
 		done += poll_more(poller, budget);
-		if (!done)
-			poller->ended = clock_cycles();
-	}
 	if (__builtin_expect(poller->base.chores, 0))
 		done += poll_last(poller);
 	poller->base.polling = false;
@@ -714,7 +694,7 @@ static int poll_all(struct obj_poller *base, unsigned budget)
 	enum eng_fast one;
 
 	obj_prog_moves(base->prog);
-	if (!conn || poller->base.chores || poller->ended || !poller->until_tick)
+	if (!conn || poller->base.chores || !poller->until_tick)
 		return poll_full(poller, budget);
 	poller->until_tick--;
 	poller->base.seq++;

@@ -86,8 +86,6 @@ struct shm_poller {
 	unsigned handshake_cnt;		/* connections without: the sockets matter more */
 	unsigned vain;			/* polls in a row that found nothing, up to RELAX_AFTER */
 	unsigned until_tick;		/* polls until the clock is read */
-	uint8_t crowd;			/* polls, of those measured lately, that were far from the one before */
-	uint64_t ended;			/* clock_cycles() at the end of a poll that found nothing; 0: not known */
 	uint64_t silent;		/* clock_cycles() when no socket had anything to say; 0: one had, when last
 					 * asked */
 	/* up to here lies what most polls and sends need */
@@ -142,21 +140,12 @@ static inline void shm_poller_works(struct shm_poller *poller)
 	obj_idle_end(&poller->base.base.prog->idle);
 }
 
-/* shm_poller_worked - the same, and that took long: the time to the next poll is no turn of others. */
-static inline void shm_poller_worked(struct shm_poller *poller)
-{
-	poller->ended = 0;
-	shm_poller_works(poller);
-}
-
-/* shm_poller_crowded - does this process get the processor only now and then?  Then so do its peers,
- * most likely: what takes a few turns of both takes long.
+/* shm_poller_shares - do processes take turns on this processor?  Then so do their peers, most likely: what takes a few
+ * turns of both takes long.
  */
-#define SHM_CROWD_MAX 8
-
-static inline bool shm_poller_crowded(const struct shm_poller *poller)
+static inline bool shm_poller_shares(const struct shm_poller *poller)
 {
-	return poller->crowd >= SHM_CROWD_MAX / 2;
+	return obj_idle_shares(&poller->base.base.prog->idle);
 }
 
 /* shm_poller_heard - was it asked within some milliseconds whether a socket has anything to say, the end

@@ -172,7 +172,7 @@ int shm_rma(void *chan, enum eng_rma what, const struct iovec *iov, size_t iov_c
 		if (ret > 0)
 			ret = copy(conn, write, iov, iov_cnt, target.addr, remote->len);
 		if (ret > 0)
-			shm_poller_worked(conn->poller);
+			shm_poller_works(conn->poller);
 		leave(conn->out.seg);
 		*notify_p = target.counted;
 		return ret;

@@ -150,7 +150,7 @@ bool shm_split_wanted(struct shm_conn *conn, size_t len, size_t cnt)
 	if (len < shm_conf.share_size || cnt != 1 || own->open || conn->src.fd < 0 ||
 	    !atomic_load_explicit(&conn->in.seg->tx.can_write, memory_order_relaxed))
 		return false;
-	return !shm_poller_crowded(conn->poller) && is_due(own);
+	return !shm_poller_shares(conn->poller) && is_due(own);
 }
 
 /* read_part - bytes @off .. @end of the message. */
@@ -268,7 +268,7 @@ bool shm_split_access_wanted(struct shm_conn *conn, bool write, size_t len)
 		own->open = false;
 		shm_tenant_late(conn);
 	}
-	return !shm_poller_crowded(conn->poller) && !shm_out_sleeps(&conn->out) &&
+	return !shm_poller_shares(conn->poller) && !shm_out_sleeps(&conn->out) &&
 	       shm_tx_may_share(conn, own->back > 0) && is_due(own);
 }
 

@@ -25,7 +25,7 @@
  * the target takes after its piece.
  *
  * Processes that take turns gain nothing, and one that is preempted makes the other wait: nothing is split
- * where the poller is crowded (poll.h), nor in the next 1024 copies after a late piece.
+ * where they do (shm_poller_shares()), nor in the next 1024 copies after a late piece.
  *
  * Threading: each side under the lock of its progress group.
  */

@@ -101,7 +101,7 @@ static void begin(struct pair *p, bool bad)
 	CHECK(!pthread_create(&p->taker.thread, NULL, take_one, &p->taker));
 	while (!atomic_load(&p->taker.took)) {
 		p->before = p->ba->rx_cnt;
-		conn_of(p->ba)->poller->crowd = 0;
+		fake_prog.idle.away_ns = 0;
 		fake_send(p->ab, LONG, 0);
 		FAKE_UNTIL(5000, p->ba->rx_cnt > p->before || conn_of(p->ba)->split_waits);
 	}
@@ -784,7 +784,8 @@ static void processes_split_writes(void **state)
 		size_t len = LONG / 8 + fake_draw() % (LONG - LONG / 8);
 
 		fake_poll();
-		conn->access.alone = conn->poller->crowd = 0;
+		conn->access.alone = 0;
+		fake_prog.idle.away_ns = 0;
 		if (!shm_split_access_wanted(conn, true, len))
 			continue;
 		tries++;

@@ -12,7 +12,6 @@
  * Polls in vain.  Source: README.md.
  */
 enum {
-	OTHERS_NS = 3 * US,	/* a yield that takes longer has let another thread run */
 	BLOCK_MAX_NS = OBJ_IDLE_BLOCK * 2 * US,	/* a block that takes longer is not all that the thread does */
 	AWAY_SHARE = 64,	/* a part of the time that others have run: polls before the next yield */
 	EAGER = 50,		/* FI_SPIN_US over the shortest time before a yield */
@@ -38,15 +37,18 @@ static uint64_t spin_ns(const struct obj_idle *idle, uint64_t limit_ns)
 {
 	uint64_t share = idle->away_ns / AWAY_SHARE;
 
-	if (idle->away_ns <= OTHERS_NS || share > limit_ns)
+	if (!obj_idle_shares(idle) || share > limit_ns)
 		return limit_ns;
 	return share > limit_ns / EAGER ? share : limit_ns / EAGER;
 }
 
 enum obj_next obj_idle_next(struct obj_idle *idle, uint64_t now, uint64_t limit_ns)
 {
-	/* something was found since the last time, or the thread did other things */
-	if (idle->polls == OBJ_IDLE_BLOCK || now - idle->last_ns > BLOCK_MAX_NS)
+	bool first = idle->polls == OBJ_IDLE_BLOCK;	/* something was found since the last time */
+
+	if (!first)
+		idle->seldom = now - idle->last_ns > BLOCK_MAX_NS;
+	if (first || idle->seldom)
 		idle->since_ns = now;
 	idle->last_ns = now;
 	return now - idle->since_ns >= spin_ns(idle, limit_ns) ? OBJ_NEXT_YIELD : OBJ_NEXT_POLL;

@@ -41,6 +41,7 @@ enum obj_next {
 /* ---- polls in vain ----------------------------------------------------------------- */
 
 #define OBJ_IDLE_BLOCK 16	/* polls in vain between two reads of the clock */
+#define OBJ_IDLE_OTHERS_NS 3000	/* a yield that takes longer has let another thread run */
 
 /* Of a group.  Not in thread-local storage: a library that many programs load at run time has no room in the static
  * block, and the other kind costs a call in each poll.
@@ -50,6 +51,7 @@ struct obj_idle {
 	uint64_t since_ns;	/* when the row began, or the last yield in it ended, about */
 	uint64_t last_ns;	/* the clock when last read */
 	uint64_t away_ns;	/* how long the last yield took */
+	bool seldom;		/* the last block of polls in vain was not all that the thread did */
 };
 
 /* obj_idle_polled - a poll has found @done things.  Returns true if obj_idle_next() is to be
@@ -78,6 +80,12 @@ enum obj_next obj_idle_next(struct obj_idle *idle, uint64_t now, uint64_t limit_
 
 /* obj_idle_back - the thread has yielded, and is back at @now. */
 void obj_idle_back(struct obj_idle *idle, uint64_t now);
+
+/* obj_idle_shares - have other threads run in the last yield of the group?  Then they take turns on this processor. */
+static inline bool obj_idle_shares(const struct obj_idle *idle)
+{
+	return idle->away_ns > OBJ_IDLE_OTHERS_NS;
+}
 
 /* ---- blocking waits ------------------------------------------------------------------ */
 

@@ -102,7 +102,11 @@ static void test_polls_now_and_then_do_not_yield(void **state)
 		idle.polls += OBJ_IDLE_BLOCK;
 		now += 200 * US;
 		assert_false(obj_idle_next(&idle, now, LIMIT) == OBJ_NEXT_YIELD);
+		assert_int_equal(idle.seldom, i > 0);
 	}
+	idle.polls += OBJ_IDLE_BLOCK;
+	assert_false(obj_idle_next(&idle, now += US, LIMIT) == OBJ_NEXT_YIELD);
+	assert_false(idle.seldom);
 }
 
 /* Others that poll and yield have the processor for short times: a wait that would end by itself a
