@@ -61,8 +61,7 @@ struct udp_sock {
 	struct udp_ep *ep;
 	int fd;			/* -1: none */
 	uint32_t interest;	/* POLL* that are asked for; 0: not in the set of descriptors */
-	unsigned burst;		/* datagrams to ask for in the next call; adapts to what arrives */
-	unsigned hits;		/* single datagrams in consecutive polls */
+	unsigned burst;		/* datagrams to ask for in the next call: next_burst() */
 	unsigned last;		/* poller->round of the last datagram */
 	size_t length;		/* of the previous datagram in this poll; 0: none */
 	unsigned singles;		/* datagrams in a row that were not part of a train */

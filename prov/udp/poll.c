@@ -186,7 +186,6 @@ void udp_poller_add(struct udp_poller *p, struct udp_sock *sock)
 {
 	sock->interest = 0;
 	sock->burst = 1;
-	sock->hits = 0;
 	list_add_tail(&sock->node, &p->socks);
 	if (++p->sock_cnt > UDP_SCAN_MAX || p->armed)
 		watch_all(p, true);

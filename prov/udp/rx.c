@@ -13,7 +13,6 @@
 
 #include "ep.h"
 
-#define RX_HITS 4	/* single datagrams in consecutive polls after which a poll asks for more */
 #define RX_FLAGS (FI_COMPLETION | FI_MULTI_RECV | FI_MORE | FI_MSG | FI_RECV)
 
 /* ---- posting --------------------------------------------------------------- */
@@ -592,20 +591,14 @@ static int rx_multi(struct udp_sock *sock, unsigned want)
 	return (int) got;
 }
 
-/* While datagrams arrive one at a time, one call per datagram is cheapest: asking for more
- * costs a second attempt that finds nothing.  Polls that keep finding a datagram ask for more,
- * and double that while they get all they asked for.
+/* next_burst - how many datagrams the next poll asks for, after one that asked for @want and got @got.  While datagrams
+ * arrive one at a time, one call per datagram is cheapest: asking for more costs a second attempt that finds nothing.
  */
-static void rx_adapt(struct udp_sock *sock, unsigned want, unsigned got)
+static unsigned next_burst(unsigned want, unsigned got)
 {
 	if (got < want)
-		sock->burst = got ? got : 1;
-	else if (want > 1 || ++sock->hits >= RX_HITS)
-		sock->burst = want < UDP_BURST ? 2 * want : want;
-	if (sock->burst > UDP_BURST)
-		sock->burst = UDP_BURST;
-	if (want > 1 || !got)
-		sock->hits = 0;
+		return got ? got : 1;
+	return want < UDP_BURST / 2 ? 2 * want : UDP_BURST;
 }
 
 int udp_rx_poll(struct udp_sock *sock, unsigned budget)
@@ -622,6 +615,6 @@ int udp_rx_poll(struct udp_sock *sock, unsigned budget)
 		got = rx_one(sock);
 	else
 		got = rx_many(sock, want);
-	rx_adapt(sock, want, (unsigned) got);
+	sock->burst = next_burst(want, (unsigned) got);
 	return got;
 }
