@@ -25,7 +25,6 @@ enum {
 	TURN_NS = 10 * US,	/* what a turn of others counts as, and the most that some polls do */
 	AWAY_SOON_NS = 1000 * US,	/* threads that poll and yield need no longer for a turn each */
 	YIELD_NS = US,		/* a yield takes no longer where no other thread wants to run */
-	CHEAP_NS = 2 * US,	/* polls that take longer, by system calls, cost more than to sleep */
 	TURNS_MAX_NS = 2000 * US,	/* a thread that takes turns with others sleeps after that, too */
 	SHORT_WAIT = 4,		/* times FI_SPIN_US: after a wait that took less the next one polls for all of that */
 };
@@ -86,11 +85,9 @@ enum obj_next obj_spin_begin(struct obj_spin *spin, struct obj_turns *turns, uin
 	return turns->budget_ns ? OBJ_NEXT_POLL : OBJ_NEXT_SLEEP;
 }
 
-/* yields - is it time to? @took: what the last polls did */
-static bool yields(const struct obj_spin *spin, struct obj_turns *turns, uint64_t took)
+/* yields - is it time to? */
+static bool yields(const struct obj_spin *spin, struct obj_turns *turns)
 {
-	if (took > CHEAP_NS)
-		return false;
 	if (atomic_load_explicit(&spin->shared, memory_order_relaxed))
 		return true;
 	/* a system call in each wait would be felt */
@@ -108,7 +105,7 @@ enum obj_next obj_spin_next(struct obj_spin *spin, struct obj_turns *turns, uint
 	turns->last_ns = now;
 	if (turns->own_ns >= turns->budget_ns || now >= turns->end_ns)
 		return OBJ_NEXT_SLEEP;
-	return yields(spin, turns, took) ? OBJ_NEXT_YIELD : OBJ_NEXT_POLL;
+	return yields(spin, turns) ? OBJ_NEXT_YIELD : OBJ_NEXT_POLL;
 }
 
 void obj_spin_back(struct obj_spin *spin, struct obj_turns *turns, uint64_t now)

@@ -21,8 +21,7 @@
  * wait ends when something arrives, for whatever queue.
  * While it polls it yields once, to see whether others want the processor; after every few polls if they had it for a
  * short time in the last yield on the queue.  Of the time of others little counts: a turn of each costs less than to
- * sleep and to be woken.  That does not hold where each poll is a system call, or where the others compute: then it
- * sleeps.
+ * sleep and to be woken.  That does not hold where the others compute: then it sleeps.
  */
 #ifndef PROGRESS_POLICY_H
 #define PROGRESS_POLICY_H

@@ -259,17 +259,6 @@ static void test_a_thread_that_computes_gets_one_turn(void **state)
 	assert_int_equal(turns_in(&spin, 4 * US, BLOCK_NS, 300), 0);
 }
 
-/* Where each poll is a system call, it costs less to sleep. */
-static void test_polls_by_system_calls_take_no_turns(void **state)
-{
-	struct obj_spin spin;
-	unsigned i;
-
-	obj_spin_init(&spin);
-	for (i = 0; i < 64; i++)
-		assert_int_equal(turns_in(&spin, 50 * US, 4 * US, 20 * US), 0);
-}
-
 static void test_a_wait_without_limit_or_time_sleeps(void **state)
 {
 	struct obj_turns turns;
@@ -311,7 +300,6 @@ int main(void)
 		cmocka_unit_test(test_a_peer_that_sleeps_as_well_is_found_out),
 		cmocka_unit_test(test_a_wait_among_others_takes_turns),
 		cmocka_unit_test(test_a_thread_that_computes_gets_one_turn),
-		cmocka_unit_test(test_polls_by_system_calls_take_no_turns),
 		cmocka_unit_test(test_a_wait_without_limit_or_time_sleeps),
 		cmocka_unit_test(test_a_program_that_has_stopped_is_replaced),
 	};
