@@ -21,10 +21,11 @@ enum {
  * two processes, shm: 3.5 to 1.5 us a round trip, 8 threads 6 to 3.5.
  */
 enum {
-	SPIN_MIN_NS = 5 * US,	/* a wait that polls at all does so for this long */
+	SPIN_MIN_NS = 12 * US,	/* a wait that polls at all does so for this long: a round trip over tcp is 8 */
 	TURN_NS = 10 * US,	/* what a turn of others counts as, and the most that some polls do */
 	AWAY_SOON_NS = 1000 * US,	/* threads that poll and yield need no longer for a turn each */
 	YIELD_NS = US,		/* a yield takes no longer where no other thread wants to run */
+	BRIEF_NS = 100000 * US,	/* for which waits poll little, after a yield that took longer: one is lost in so long */
 	TURNS_MAX_NS = 2000 * US,	/* a thread that takes turns with others sleeps after that, too */
 	SHORT_WAIT = 4,		/* times FI_SPIN_US: after a wait that took less the next one polls for all of that */
 };
@@ -65,20 +66,23 @@ void obj_spin_init(struct obj_spin *spin)
 {
 	atomic_store_explicit(&spin->last_ns, 0, memory_order_relaxed);
 	atomic_store_explicit(&spin->shared, false, memory_order_relaxed);
+	atomic_store_explicit(&spin->brief_ns, 0, memory_order_relaxed);
 }
 
 /* budget_of - how long the wait that begins polls; 0: not at all. */
-static uint64_t budget_of(const struct obj_spin *spin, uint64_t limit)
+static uint64_t budget_of(const struct obj_spin *spin, uint64_t now, uint64_t limit)
 {
 	uint64_t last = atomic_load_explicit(&spin->last_ns, memory_order_relaxed);
 
-	return last < SHORT_WAIT * limit || limit < SPIN_MIN_NS ? limit : SPIN_MIN_NS;
+	if (last < SHORT_WAIT * limit && now >= atomic_load_explicit(&spin->brief_ns, memory_order_relaxed))
+		return limit;
+	return limit < SPIN_MIN_NS ? limit : SPIN_MIN_NS;
 }
 
 enum obj_next obj_spin_begin(struct obj_spin *spin, struct obj_turns *turns, uint64_t now, uint64_t deadline_ns,
 			     uint64_t limit_ns)
 {
-	*turns = (struct obj_turns) { .begin_ns = now, .last_ns = now, .budget_ns = budget_of(spin, limit_ns) };
+	*turns = (struct obj_turns) { .begin_ns = now, .last_ns = now, .budget_ns = budget_of(spin, now, limit_ns) };
 	turns->end_ns = now + turns->budget_ns + TURNS_MAX_NS;
 	if (deadline_ns && deadline_ns < turns->end_ns)
 		turns->end_ns = deadline_ns;
@@ -114,8 +118,10 @@ void obj_spin_back(struct obj_spin *spin, struct obj_turns *turns, uint64_t now)
 
 	turns->last_ns = now;
 	turns->own_ns += away < YIELD_NS ? away : TURN_NS;
-	if (away >= AWAY_SOON_NS)
+	if (away >= AWAY_SOON_NS) {
+		atomic_store_explicit(&spin->brief_ns, now + BRIEF_NS, memory_order_relaxed);
 		turns->end_ns = now;
+	}
 	atomic_store_explicit(&spin->shared, away >= YIELD_NS && away < AWAY_SOON_NS, memory_order_relaxed);
 }
 

@@ -21,7 +21,8 @@
  * wait ends when something arrives, for whatever queue.
  * While it polls it yields once, to see whether others want the processor; after every few polls if they had it for a
  * short time in the last yield on the queue.  Of the time of others little counts: a turn of each costs less than to
- * sleep and to be woken.  That does not hold where the others compute: then it sleeps.
+ * sleep and to be woken.  That does not hold where the others compute: then it sleeps, and the waits of the
+ * queue poll for a moment alone for a tenth of a second.
  */
 #ifndef PROGRESS_POLICY_H
 #define PROGRESS_POLICY_H
@@ -92,6 +93,7 @@ static inline bool obj_idle_shares(const struct obj_idle *idle)
 struct obj_spin {
 	_Atomic uint32_t last_ns;	/* the last wait; 0: polling was enough for it */
 	_Atomic bool shared;		/* others had the processor in the last yield, for a short time */
+	_Atomic uint64_t brief_ns;	/* waits that begin before this time poll for a moment: others compute */
 };
 
 /* The polling of one wait. */

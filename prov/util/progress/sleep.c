@@ -52,7 +52,7 @@ static bool found(struct obj_wait *wait, obj_wait_ready_fn ready, const void *ar
 }
 
 /* spin - poll until that is found, or it is time to sleep.  Returns true in the first case: a sleep would have
- * ended, too.  The target of reads and writes learns from that that polling pays, though its own queue stays empty.
+ * ended, too: so the target of reads and writes polls, though its own queue stays empty.
  */
 static bool spin(struct obj_wait *wait, struct obj_turns *turns, obj_wait_ready_fn ready, const void *arg)
 {

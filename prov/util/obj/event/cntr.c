@@ -194,7 +194,7 @@ static bool cntr_ready(struct obj_wait *wait, const void *arg)
 	       atomic_load(&cntr->err) != atomic_load(&cntr->seen_err);
 }
 
-#define YIELD_EVERY 64		/* polls in vain; the groups yield earlier where they learn to */
+#define YIELD_EVERY 64		/* polls in vain; the groups yield earlier where others want the processor */
 
 /* poll_until - the wait on a counter that has no wait object: poll until @want or the deadline. */
 static int poll_until(struct obj_cntr *cntr, const struct want *want, uint64_t deadline_ns)
