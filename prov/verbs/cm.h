@@ -9,12 +9,13 @@
 
 #include <errno.h>
 
-#include "xrc.h"
+#include "kind.h"
+#include "private.h"
 
 struct vrb_pep {
 	struct obj_pep base;		/* first */
 	struct vrb_id cm;		/* bound to the address; id is NULL in OBJ_PEP_GIVEN */
-	bool xrc;			/* requests are to come from XRC endpoints */
+	const struct vrb_kind *kind;	/* of the endpoints that requests come from */
 };
 
 /* cm_errno - the error of librdmacm's last failure, negated. */
@@ -23,10 +24,15 @@ static inline int cm_errno(void)
 	return errno ? -errno : -FI_EIO;
 }
 
-/* vrb_cm_param - the parameters of rdma_connect() and rdma_accept(). */
-struct rdma_conn_param vrb_cm_param(struct vrb_ep *ep, const void *data, size_t len);
+/* vrb_cm_param - the parameters of rdma_connect(); vrb_cm_answer - of rdma_accept(), with no more
+ * reads and atomics in flight than the request asks for.
+ * @qp_num: the number that the connection has for the peer
+ */
+struct rdma_conn_param vrb_cm_param(struct vrb_ep *ep, uint32_t qp_num, const void *data, size_t len);
+struct rdma_conn_param vrb_cm_answer(struct vrb_ep *ep, const struct vrb_connreq *cr, uint32_t qp_num,
+				     const void *data, size_t len);
 
-/* vrb_cm_refused - there will be no connection: obj_cm_refused(), and the end of the XRC part. */
+/* vrb_cm_refused - there will be no connection: obj_cm_refused(), and shut of its kind. */
 void vrb_cm_refused(struct vrb_ep *ep, int err, int status, const void *data, size_t len);
 
 /* vrb_cm_reject - reject a request without data of the program. */

@@ -17,7 +17,7 @@
 #include "base/hmap.h"
 #include "base/pool.h"
 #include "queue_ops.h"
-#include "mlx5_dv.h"
+#include "mlx5.h"
 #include "base/net_addr.h"
 #include "obj/domain.h"
 #include "obj/ep.h"
@@ -28,6 +28,8 @@
 #include "provider.h"
 #include "region.h"
 #include "sa.h"
+
+struct vrb_kind;
 
 struct vrb_fabric {
 	struct obj_fabric base;		/* first */
@@ -44,8 +46,9 @@ struct vrb_domain {
 	bool odp;			/* regions use on-demand paging */
 	struct vrb_hmem hmem;		/* memory of devices */
 	uint64_t clock_khz;		/* of timestamps of completions; 0: the device has none */
-	struct vrb_xrcd *xrcd;		/* NULL: connected endpoints have queue pairs of their own */
-	unsigned xrc_inline;		/* XRC: inline data of an initiator, */
+	const struct vrb_kind *kind;	/* of its connected endpoints */
+	struct vrb_xrcd *xrcd;		/* of xrc/ */
+	unsigned xrc_inline;		/* of xrc/: inline data of an initiator, */
 	bool xrc_probed;		/* once this is set */
 };
 
@@ -57,7 +60,7 @@ struct vrb_poller {
 	struct vrb_cq *cqs;		/* list by @next; new ones in front */
 	struct vrb_mlx5_group mlx5;	/* direct path: what its queue pairs share */
 	struct hmap eps;		/* queue pair number -> struct vrb_ep that has an SRX */
-	struct hmap inis;		/* key -> struct vrb_ini that endpoints can share */
+	struct hmap inis;		/* of xrc/: key -> struct vrb_ini to be shared */
 };
 
 /* A slot of the transmit ring: a request that is in flight. */
@@ -101,7 +104,8 @@ struct vrb_connreq {
 	struct rdma_cm_id *id;		/* NULL once an endpoint was opened for it, which owns it */
 	struct obj_prog *prog;		/* the group whose lock guards it */
 	uint8_t responder, initiator;	/* reads and atomics in flight that the peer asks for */
-	struct vrb_xrc_req *xrc;	/* the handshake of an XRC endpoint, or NULL */
+	const struct vrb_kind *kind;	/* of the listener */
+	struct vrb_xrc_req *xrc;	/* of that kind, or NULL */
 };
 
 struct vrb_ep {
@@ -119,7 +123,7 @@ struct vrb_ep {
 	const struct fi_ops_rma *host_rma;
 	struct ibv_qp *qp;		/* == sq.qp; NULL before enable */
 	struct vrb_dgram *dgram;	/* NULL: a connected endpoint */
-	struct vrb_xrc *xrc;		/* NULL: it has a queue pair of its own; else @qp is NULL */
+	struct vrb_xrc *xrc;		/* of xrc/; then @qp is NULL */
 	struct ibv_srq *srq;		/* of a shared receive context */
 	struct mlx5_srq mlx5_srq;	/* the same on the direct path */
 
@@ -277,6 +281,9 @@ int vrb_query_atomic(struct fid_domain *domain, enum fi_datatype datatype, enum 
 
 /* vrb_wc_warn - log a completion with an error, and its outcome for the endpoint. */
 void vrb_wc_warn(const struct vrb_ep *ep, const struct vrb_wc *wc, const char *outcome);
+
+/* vrb_tx_failed - complete a request with an error. */
+void vrb_tx_failed(const struct vrb_tx *tx, const struct vrb_wc *wc);
 
 /* vrb_poller_times - do completions of @ep have the device's timestamp? */
 bool vrb_poller_times(const struct vrb_ep *ep);

@@ -5,13 +5,6 @@ dist_check_SCRIPTS += prov/verbs/test/cost_test
 verbs_sources = \
 	prov/verbs/data/libibverbs.c \
 	prov/verbs/queue_ops.h \
-	prov/verbs/mlx5/direct.c \
-	prov/verbs/mlx5_direct.h \
-	prov/verbs/mlx5/dv.c \
-	prov/verbs/mlx5_dv.h \
-	prov/verbs/mlx5_doorbell.h \
-	prov/verbs/mlx5_queue.h \
-	prov/verbs/mlx5_wire.h \
 	prov/verbs/provider.h \
 	prov/verbs/device/async.c \
 	prov/verbs/async.h \
@@ -30,8 +23,6 @@ verbs_sources = \
 	prov/verbs/data/device_memory.c \
 	prov/verbs/data/ep.c \
 	prov/verbs/ep.h \
-	prov/verbs/conn/handshake.c \
-	prov/verbs/handshake.h \
 	prov/verbs/private.h \
 	prov/verbs/device/info.c \
 	prov/verbs/info.h \
@@ -50,10 +41,36 @@ verbs_sources = \
 	prov/verbs/datagram/ud.c \
 	prov/verbs/ud.h \
 	prov/verbs/device/gid_info.c \
-	prov/verbs/conn/xrc.c \
-	prov/verbs/xrc.h \
-	prov/verbs/conn/xrc_cm.c \
-	prov/verbs/conn/xrcd.c
+	prov/verbs/conn/rc.c \
+	prov/verbs/kind.h \
+	prov/verbs/done.h \
+	prov/verbs/mlx5.h \
+	prov/verbs/mlx5_absent.h
+
+# Left out by configure --disable-verbs-mlx5 and --disable-verbs-xrc.
+verbs_mlx5_sources = \
+	prov/verbs/mlx5/direct.c \
+	prov/verbs/mlx5_direct.h \
+	prov/verbs/mlx5_doorbell.h \
+	prov/verbs/mlx5/dv.c \
+	prov/verbs/mlx5_dv.h \
+	prov/verbs/mlx5/completions.c \
+	prov/verbs/mlx5_queue.h \
+	prov/verbs/mlx5_wire.h
+verbs_xrc_sources = \
+	prov/verbs/xrc/conn.c \
+	prov/verbs/xrc/handshake.c \
+	prov/verbs/xrc/handshake.h \
+	prov/verbs/xrc/initiator.c \
+	prov/verbs/xrc/kind.c \
+	prov/verbs/xrc/share.h \
+	prov/verbs/xrc/xrcd.c
+if HAVE_VERBS_MLX5
+verbs_sources += $(verbs_mlx5_sources)
+endif
+if HAVE_VERBS_XRC
+verbs_sources += $(verbs_xrc_sources)
+endif
 
 if HAVE_VERBS
 if HAVE_VERBS_DL
@@ -69,8 +86,12 @@ builtin_prov_libs += prov/verbs/libverbs.la
 endif
 
 if HAVE_CMOCKA
-check_PROGRAMS += prov/verbs/mlx5/direct_test prov/verbs/test/api_test
-TESTS += prov/verbs/mlx5/direct_test prov/verbs/test/api_test
+check_PROGRAMS += prov/verbs/test/api_test
+TESTS += prov/verbs/test/api_test
+if HAVE_VERBS_MLX5
+check_PROGRAMS += prov/verbs/mlx5/direct_test
+TESTS += prov/verbs/mlx5/direct_test
+endif
 prov_verbs_mlx5_direct_test_SOURCES = prov/verbs/mlx5/direct_test.c prov/verbs/test/mlx5_model.h
 prov_verbs_mlx5_direct_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_verbs_mlx5_direct_test_LDADD = $(CMOCKA_LIBS)
@@ -87,9 +108,7 @@ prov_verbs_device_lib_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_verbs_device_lib_test_LDADD = prov/verbs/libverbs.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
 verbs_unit_tests = \
 	prov/verbs/conn/cm_test \
-	prov/verbs/conn/handshake_test \
 	prov/verbs/conn/private_test \
-	prov/verbs/conn/xrc_test \
 	prov/verbs/data/device_memory_test \
 	prov/verbs/data/libibverbs_test \
 	prov/verbs/data/ep_test \
@@ -104,6 +123,9 @@ verbs_unit_tests = \
 	prov/verbs/device/hmem_test \
 	prov/verbs/device/gid_info_test \
 	prov/verbs/device/info_test
+if HAVE_VERBS_XRC
+verbs_unit_tests += prov/verbs/xrc/handshake_test prov/verbs/xrc/initiator_test
+endif
 check_PROGRAMS += $(verbs_unit_tests)
 TESTS += $(verbs_unit_tests)
 verbs_fake = prov/verbs/test/fake_device.h $(obj_fake)
@@ -115,15 +137,15 @@ verbs_hmem_ldflags = -Wl,--wrap=vrb_dev_peer_memory -Wl,--wrap=vrb_dev_context
 prov_verbs_conn_cm_test_SOURCES = prov/verbs/conn/cm_test.c $(verbs_fake)
 prov_verbs_conn_cm_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_verbs_conn_cm_test_LDADD = $(verbs_unit_libs)
-prov_verbs_conn_handshake_test_SOURCES = prov/verbs/conn/handshake_test.c
-prov_verbs_conn_handshake_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_verbs_conn_handshake_test_LDADD = $(verbs_unit_libs)
+prov_verbs_xrc_handshake_test_SOURCES = prov/verbs/xrc/handshake_test.c
+prov_verbs_xrc_handshake_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_verbs_xrc_handshake_test_LDADD = $(verbs_unit_libs)
 prov_verbs_conn_private_test_SOURCES = prov/verbs/conn/private_test.c
 prov_verbs_conn_private_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_verbs_conn_private_test_LDADD = $(CMOCKA_LIBS)
-prov_verbs_conn_xrc_test_SOURCES = prov/verbs/conn/xrc_test.c $(verbs_fake)
-prov_verbs_conn_xrc_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_verbs_conn_xrc_test_LDADD = $(verbs_unit_libs)
+prov_verbs_xrc_initiator_test_SOURCES = prov/verbs/xrc/initiator_test.c $(verbs_fake)
+prov_verbs_xrc_initiator_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_verbs_xrc_initiator_test_LDADD = $(verbs_unit_libs)
 prov_verbs_data_device_memory_test_SOURCES = prov/verbs/data/device_memory_test.c $(verbs_hmem)
 prov_verbs_data_device_memory_test_CPPFLAGS = $(verbs_hmem_cppflags)
 prov_verbs_data_device_memory_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
@@ -176,11 +198,15 @@ prov_verbs_device_info_test_SOURCES = prov/verbs/device/info_test.c $(verbs_fake
 prov_verbs_device_info_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_verbs_device_info_test_LDADD = $(verbs_unit_libs)
 prov_verbs_device_info_test_LDFLAGS = -Wl,--wrap=vrb_dev_context
-if HAVE_MLX5DV
+if HAVE_VERBS_MLX5
 check_PROGRAMS += prov/verbs/test/mlx5_dgram_test prov/verbs/test/mlx5_ep_test prov/verbs/test/mlx5_ud_test \
-	prov/verbs/test/mlx5_xrc_test prov/verbs/test/ib_test
+	prov/verbs/test/ib_test
 TESTS += prov/verbs/test/mlx5_dgram_test prov/verbs/test/mlx5_ep_test prov/verbs/test/mlx5_ud_test \
-	prov/verbs/test/mlx5_xrc_test prov/verbs/test/ib_test prov/verbs/test/cost_test
+	prov/verbs/test/ib_test prov/verbs/test/cost_test
+if HAVE_VERBS_XRC
+check_PROGRAMS += prov/verbs/test/mlx5_xrc_test
+TESTS += prov/verbs/test/mlx5_xrc_test
+endif
 mlx5_sources = prov/verbs/test/mlx5_cm.c prov/verbs/test/mlx5_cm.h \
 	prov/verbs/test/mlx5_kernel.c prov/verbs/test/mlx5_kernel.h \
 	prov/verbs/test/mlx5_model.h prov/verbs/test/mlx5_compare.h

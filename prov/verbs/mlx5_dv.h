@@ -4,8 +4,7 @@
 /*
  * mlx5_dv.h - the addresses of the queues of an mlx5 device, from its library.
  *
- * libmlx5 is opened when a program asks for the direct path; where it, or its header at build
- * time, is missing, there is no direct path.
+ * libmlx5 is opened when a program asks for the direct path; where it is missing, there is none.
  */
 #ifndef VRB_MLX5_DV_H
 #define VRB_MLX5_DV_H
@@ -28,6 +27,10 @@ bool vrb_mlx5_may(struct ibv_context *ctx);
 /* vrb_mlx5_cq_new - a completion queue that is read in memory.  As vrb_cq_new(). */
 int vrb_mlx5_cq_new(struct ibv_context *ctx, struct ibv_comp_channel *channel, unsigned size,
 		    struct vrb_cq **cq_p);
+
+/* vrb_mlx5_is_direct - is @cq one of these?   vrb_mlx5_run - vrb_cq.run of them (completions.c). */
+bool vrb_mlx5_is_direct(const struct vrb_cq *cq);
+int vrb_mlx5_run(struct vrb_poller *poller, struct vrb_cq *cq, unsigned budget);
 
 /* vrb_mlx5_pd - the protection domain to create queue pairs of the group with; @pd without @td. */
 struct ibv_pd *vrb_mlx5_pd(struct vrb_mlx5_group *group, struct ibv_pd *pd);

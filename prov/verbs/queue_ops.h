@@ -14,7 +14,7 @@
  * Implementations: the extended interface of libibverbs (ibv_wr_start and ibv_start_poll);
  * ibv_post_send and ibv_poll_cq for old libraries and devices, both in data/libibverbs.c, where
  * libibverbs rings the doorbell with each request; and for mlx5 the queues themselves
- * (mlx5_direct.h), whose doorbell is rung in mlx5_doorbell.h.
+ * (folder mlx5/).
  */
 #ifndef VRB_QUEUE_OPS_H
 #define VRB_QUEUE_OPS_H

@@ -46,7 +46,7 @@ static unsigned at_most(unsigned value, unsigned limit)
 	return value < limit ? value : limit;
 }
 
-struct rdma_conn_param vrb_cm_param(struct vrb_ep *ep, const void *data, size_t len)
+struct rdma_conn_param vrb_cm_param(struct vrb_ep *ep, uint32_t qp_num, const void *data, size_t len)
 {
 	const struct ibv_device_attr *attr = &ep->domain->attr;
 
@@ -60,8 +60,23 @@ struct rdma_conn_param vrb_cm_param(struct vrb_ep *ep, const void *data, size_t 
 		.retry_count = RETRY_CNT,
 		.rnr_retry_count = RNR_FOREVER,
 		.srq = ep->base.srx != NULL,
-		.qp_num = ep->xrc ? ep->xrc->num : ep->qp->qp_num,
+		.qp_num = qp_num,
 	};
+}
+
+struct rdma_conn_param vrb_cm_answer(struct vrb_ep *ep, const struct vrb_connreq *cr, uint32_t qp_num,
+				     const void *data, size_t len)
+{
+	struct rdma_conn_param param = vrb_cm_param(ep, qp_num, data, len);
+
+	param.responder_resources = (uint8_t) at_most(param.responder_resources, cr->responder);
+	param.initiator_depth = (uint8_t) at_most(param.initiator_depth, cr->initiator);
+	return param;
+}
+
+static const struct vrb_kind *kind_of(const struct vrb_ep *ep)
+{
+	return ep->domain->kind;
 }
 
 static int resolve(struct vrb_ep *ep)
@@ -92,39 +107,23 @@ static const char *reject_reason(int status)
 void vrb_cm_refused(struct vrb_ep *ep, int err, int status, const void *data, size_t len)
 {
 	obj_cm_refused(&ep->base, OBJ_CM_SHUT, err, status, data, len);
-	if (ep->xrc)
-		vrb_xrc_shut(ep);
+	kind_of(ep)->shut(ep);
 }
 
-/* The connection failed.  A reject may carry private data, behind the handshake of XRC. */
+/* The connection failed.  A reject may carry private data. */
 static void refused(struct vrb_ep *ep, int err, const struct rdma_cm_event *event)
 {
-	const char *data = event->param.conn.private_data;
-	size_t len = event->param.conn.private_data_len;
-	char text[VRB_SA_TEXT_MAX];
-	struct vrb_handshake hs;
 	bool rejected = event->event == RDMA_CM_EVENT_REJECTED;
+	size_t len = rejected ? event->param.conn.private_data_len : 0;
+	char text[VRB_SA_TEXT_MAX];
+	const void *data = NULL;
 
 	VRB_INFO(FI_LOG_EP_CTRL, "connection to %s failed: %s, status %d%s%s\n",
 		 vrb_sa_text(&ep->dest.sa, text), vrb_cm.event_str(event->event), event->status,
 		 rejected ? ": " : "", rejected ? reject_reason(event->status) : "");
-	if (ep->xrc && rejected)
-		len = vrb_handshake_parse(data, len, &hs) ? len - VRB_HANDSHAKE_SIZE : 0;
-	if (ep->xrc && data)
-		data += VRB_HANDSHAKE_SIZE;
-	if (!ep->xrc && rejected)
-		data = vrb_private_get(data, &len);
-	vrb_cm_refused(ep, err, event->status, rejected ? data : NULL, rejected ? len : 0);
-}
-
-/* The request itself, of an endpoint that has a queue pair of its own. */
-static int connect_rc(struct vrb_ep *ep)
-{
-	uint8_t data[VRB_CM_DATA];
-	struct rdma_conn_param param = vrb_cm_param(ep, data, vrb_private_put(data, ep->param,
-									      ep->param_len));
-
-	return vrb_cm.connect(ep->cm.id, &param) ? cm_errno() : 0;
+	if (rejected)
+		data = kind_of(ep)->reject_data(event->param.conn.private_data, &len);
+	vrb_cm_refused(ep, err, event->status, data, len);
 }
 
 /* The route is resolved: send the connection request.  Events of a connection that has ended
@@ -137,7 +136,7 @@ static void on_route(struct vrb_ep *ep, const struct rdma_cm_event *event)
 	if (!ep->resolving || obj_cm_state(&ep->base) != OBJ_CM_CONNECTING)
 		return;
 	ep->resolving = false;
-	ret = ep->xrc ? vrb_xrc_connect(ep) : connect_rc(ep);
+	ret = kind_of(ep)->connect(ep);
 	if (ret)
 		refused(ep, -ret, event);
 }
@@ -165,38 +164,13 @@ static void on_unresolved(struct vrb_ep *ep, const struct rdma_cm_event *event)
 		refused(ep, event->status == -ETIMEDOUT ? FI_ETIMEDOUT : FI_EHOSTUNREACH, event);
 }
 
-/* The kernel leaves the delay before a sender retries without a posted receive at its maximum. */
-static void set_rnr_timer(struct vrb_ep *ep)
-{
-	struct ibv_qp_attr attr = { .min_rnr_timer = (uint8_t) vrb_conf.min_rnr_timer };
-
-	if (ep->domain->ctx->device->transport_type != IBV_TRANSPORT_IWARP)
-		vrb_ibv.modify_qp(ep->qp, &attr, IBV_QP_MIN_RNR_TIMER);
-}
-
-static void on_established(struct vrb_ep *ep, const struct rdma_cm_event *event)
-{
-	size_t len = event->param.conn.private_data_len;
-	const void *data;
-
-	if (ep->xrc) {
-		vrb_xrc_on_established(ep);
-		return;
-	}
-	if (obj_cm_state(&ep->base) != OBJ_CM_CONNECTING)
-		return;
-	set_rnr_timer(ep);
-	data = vrb_private_get(event->param.conn.private_data, &len);
-	obj_cm_connected(&ep->base, data, len);
-}
-
-/* The peer has disconnected, or the connection is lost.  An XRC endpoint whose initiator was not up
- * yet reports that its connection failed.
+/* The peer has disconnected, or the connection is lost.  An endpoint that shares a queue pair which
+ * was not up yet reports that its connection failed.
  */
 static void on_disconnected(struct vrb_ep *ep)
 {
 	enum obj_cm_state was = obj_cm_state(&ep->base);
-	bool given_up = ep->xrc && was == OBJ_CM_CONNECTING;
+	bool given_up = kind_of(ep)->shares && was == OBJ_CM_CONNECTING;
 
 	if (!given_up)
 		obj_cm_shut(&ep->base);
@@ -205,23 +179,17 @@ static void on_disconnected(struct vrb_ep *ep)
 		vrb_cm_refused(ep, FI_ECONNABORTED, 0, NULL, 0);
 		return;
 	}
-	if (ep->xrc)
-		vrb_xrc_shut(ep);
+	kind_of(ep)->shut(ep);
 	if (was == OBJ_CM_CONNECTED)
 		obj_cm_ended(&ep->base);
 }
 
-/* The device is being removed: flush the queue pair, and end the connection. */
+/* The device is being removed: flush what is posted, and end the connection. */
 static void on_removal(struct vrb_ep *ep)
 {
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
-
 	VRB_WARN(FI_LOG_EP_CTRL, "device %s is being removed: the connection of endpoint %p ends\n",
 		 ep->base.domain->attr->name, (void *) ep);
-	if (ep->xrc)
-		vrb_xrc_removed(ep);
-	else
-		vrb_ibv.modify_qp(ep->qp, &attr, IBV_QP_STATE);
+	kind_of(ep)->on_removal(ep);
 	on_disconnected(ep);
 }
 
@@ -241,13 +209,13 @@ static void on_ep_event(struct vrb_ep *ep, const struct rdma_cm_event *event)
 		on_unresolved(ep, event);
 		break;
 	case RDMA_CM_EVENT_CONNECT_RESPONSE:
-		vrb_xrc_on_response(ep, event);
+		kind_of(ep)->on_response(ep, event);
 		break;
 	case RDMA_CM_EVENT_ESTABLISHED:
-		on_established(ep, event);
+		kind_of(ep)->on_established(ep, event);
 		break;
 	case RDMA_CM_EVENT_REJECTED:
-		if (!ep->xrc || !vrb_xrc_on_rejected(ep, event))
+		if (!kind_of(ep)->on_rejected(ep, event))
 			refused(ep, FI_ECONNREFUSED, event);
 		break;
 	case RDMA_CM_EVENT_UNREACHABLE:
@@ -289,7 +257,7 @@ static void on_event(struct rdma_cm_event *event)
 	if (ret)
 		vrb_cm.destroy_id(id);
 	if (ep)
-		vrb_xrc_event_done(ep);
+		kind_of(ep)->event_done(ep);
 }
 
 static int cm_poll(struct obj_poller *base, unsigned budget)
@@ -513,19 +481,8 @@ static int cm_accept(struct obj_ep *base, void *req, const void *data, size_t le
 {
 	struct vrb_ep *ep = ep_of(base);
 	struct vrb_connreq *cr = req;
-	struct rdma_conn_param param;
-	uint8_t buf[VRB_CM_DATA];
-	int ret;
+	int ret = kind_of(ep)->accept(ep, cr, data, len);
 
-	if (!ep->xrc) {
-		len = vrb_private_put(buf, data, len);
-		data = buf;
-	}
-	param = vrb_cm_param(ep, data, len);
-	param.responder_resources = (uint8_t) at_most(param.responder_resources, cr->responder);
-	param.initiator_depth = (uint8_t) at_most(param.initiator_depth, cr->initiator);
-	ret = ep->xrc ? vrb_xrc_accept(ep, cr, &param) :
-	      vrb_cm.accept(ep->cm.id, &param) ? cm_errno() : 0;
 	vrb_connreq_free(cr);
 	return ret;
 }
@@ -540,8 +497,7 @@ static int cm_shutdown(struct obj_ep *base)
 	lock_put(&base->prog->lock);
 	obj_cm_shut(base);
 	ret = vrb_cm.disconnect(ep->cm.id) ? cm_errno() : 0;
-	if (ep->xrc)
-		vrb_xrc_shut(ep);
+	kind_of(ep)->shut(ep);
 	return ret;
 }
 
@@ -564,9 +520,9 @@ static int cm_take_req(struct obj_ep *base, void *req)
 	struct vrb_connreq *cr = req;
 	struct vrb_ep *ep = ep_of(base);
 
-	if (!cr->xrc != !ep->xrc) {
+	if (cr->kind != kind_of(ep)) {
 		VRB_WARN(FI_LOG_EP_CTRL, "a connection request of an %s endpoint cannot be answered in "
-			 "a domain of the other kind\n", cr->xrc ? "XRC" : "RC");
+			 "a domain of the other kind\n", cr->kind->name);
 		return -FI_EINVAL;
 	}
 	take_id(ep, &cr->id);

@@ -196,8 +196,6 @@ static void private_data_limits(void **state)
 	uint8_t data[VRB_CM_DATA + 1] = { 1 };
 	size_t size = 0, len = sizeof(size);
 
-	assert_int_equal(vrb_cm_room(false), 55);
-	assert_int_equal(vrb_cm_room(true), 56 - VRB_HANDSHAKE_SIZE);
 	assert_int_equal(obj_ep_getopt(&ep->base.h.fid.fid, FI_OPT_ENDPOINT, FI_OPT_CM_DATA_SIZE, &size,
 				       &len), 0);
 	assert_int_equal(size, 55);
@@ -313,25 +311,6 @@ static void accepts(void **state)
 	no_event();
 }
 
-/* An XRC listener has the handshake in front of the program's data in a reject. */
-static void reject_of_xrc(void **state)
-{
-	struct vrb_handshake hs;
-	struct vrb_connreq *cr;
-	struct fi_info *asked;
-
-	listen_now();
-	asked = request("hi");
-	cr = container_of(asked->handle, struct obj_connreq, fid)->req;
-	cr->xrc = calloc(1, sizeof(*cr->xrc));
-	assert_int_equal(fi_reject(pep, asked->handle, "no", 2), 0);
-	assert_int_equal(dev.data_len, VRB_HANDSHAKE_SIZE + 2);
-	assert_true(vrb_handshake_parse(dev.data, dev.data_len, &hs));
-	assert_int_equal(hs.kind, VRB_HANDSHAKE_REJECT);
-	assert_memory_equal(dev.data + VRB_HANDSHAKE_SIZE, "no", 2);
-	fi_freeinfo(asked);
-}
-
 static uint8_t octet;
 static int octets;
 
@@ -376,7 +355,6 @@ int main(void)
 		T(private_data_limits),
 		T(requests),
 		T(accepts),
-		T(reject_of_xrc),
 		T(renames_a_listener),
 		T(traffic_class),
 	};

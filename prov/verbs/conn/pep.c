@@ -18,40 +18,34 @@ static struct vrb_pep *pep_of(struct obj_pep *base)
 
 void vrb_connreq_free(struct vrb_connreq *cr)
 {
-	vrb_xrc_req_free(cr->xrc);
+	cr->kind->request_free(cr->xrc);
 	obj_prog_put(cr->prog);
 	free(cr);
 }
 
-/* XRC endpoints have their handshake in front of the program's data (handshake.h). */
 int vrb_pep_on_request(struct vrb_pep *pep, const struct rdma_cm_event *event)
 {
 	const struct rdma_conn_param *conn = &event->param.conn;
 	const struct sockaddr *src = rdma_get_local_addr(event->id);
 	const struct sockaddr *dest = rdma_get_peer_addr(event->id);
-	const char *data = conn->private_data;
+	const void *data = conn->private_data;
 	size_t len = conn->private_data_len;
 	struct vrb_connreq *cr = calloc(1, sizeof(*cr));
 	int ret = cr ? 0 : -FI_ENOMEM;
 
-	if (!ret && pep->xrc)
-		ret = vrb_xrc_req_new(pep->base.fabric, event, &cr->xrc);
+	if (!ret)
+		ret = pep->kind->request(pep->base.fabric, event, &cr->xrc, &data, &len);
 	if (ret) {
 		free(cr);
 		if (ret == -FI_ENOMEM)
 			VRB_WARN(FI_LOG_EP_CTRL, "a connection request is refused: out of memory\n");
 		return ret;
 	}
+	cr->kind = pep->kind;
 	cr->id = event->id;
 	cr->id->context = NULL;
 	cr->prog = pep->base.prog;
 	obj_prog_get(cr->prog);
-	if (pep->xrc) {
-		data += VRB_HANDSHAKE_SIZE;
-		len -= VRB_HANDSHAKE_SIZE;
-	} else {
-		data = vrb_private_get(data, &len);
-	}
 	cr->responder = conn->responder_resources;
 	cr->initiator = conn->initiator_depth;
 	ret = obj_pep_request(&pep->base, cr, src, vrb_sa_len(src), dest, vrb_sa_len(dest),
@@ -104,15 +98,11 @@ static int pep_listen(struct obj_pep *base, int backlog)
 /* The id is destroyed here: after a reject librdmacm has no further event for it. */
 static int pep_reject(struct obj_pep *base, void *req, const void *data, size_t len)
 {
-	struct vrb_handshake no = { .kind = VRB_HANDSHAKE_REJECT };
 	struct vrb_connreq *cr = req;
 	uint8_t buf[VRB_CM_DATA];
 	int ret;
 
-	if (cr->xrc)
-		len = vrb_handshake_put(buf, &no, data, len);
-	else
-		len = vrb_private_put(buf, data, len);
+	len = cr->kind->put_reject(buf, data, len);
 	ret = vrb_cm.reject(cr->id, buf, (uint8_t) len) ? cm_errno() : 0;
 	vrb_cm.destroy_id(cr->id);
 	vrb_connreq_free(cr);
@@ -167,10 +157,12 @@ int vrb_pep_open(struct fid_fabric *fabric, struct fi_info *info, struct fid_pep
 
 	if (!pep)
 		return -FI_ENOMEM;
-	pep->xrc = info->ep_attr && info->ep_attr->protocol == FI_PROTO_RDMA_CM_IB_XRC;
+	ret = vrb_kind_of_info(info, &pep->kind);
+	if (ret)
+		goto err_free;
 	pep->cm.kind = VRB_ID_PEP;
 	ret = obj_pep_init(&pep->base, fabric, info, &pep_ops, obj_fabric_of(fabric),
-			   vrb_cm_room(pep->xrc), context);
+			   pep->kind->data_max, context);
 	if (ret)
 		goto err_free;
 	ret = pep_bind_id(pep, info);

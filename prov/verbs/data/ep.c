@@ -13,7 +13,7 @@
 #include "verbs/async.h"
 #include "verbs/dgram.h"
 #include "verbs/ep.h"
-#include "verbs/xrc.h"
+#include "verbs/kind.h"
 
 #define UNSIGNALLED_MAX 16u		/* of so many requests that are not reported, one is signalled */
 #define FLUSH_NS 500000000u	/* a queue pair in the error state flushes its requests in this time */
@@ -163,7 +163,7 @@ int vrb_ep_make_rings(struct vrb_ep *ep)
 	ep->tx_mask = ring_size(ep->tx_depth) - 1;
 	ep->rx_mask = ring_size(ep->rx_depth) - 1;
 	ep->tx_unsignalled_max = ep->tx_depth / 4 < UNSIGNALLED_MAX ? ep->tx_depth / 4 : UNSIGNALLED_MAX;
-	if (ep->dgram || ep->xrc)
+	if (ep->dgram || ep->domain->kind->shares)
 		ep->tx_unsignalled_max = 0;	/* every request is signalled: there is no marker */
 	ep->tx = calloc(ep->tx_mask + 1, sizeof(*ep->tx));
 	ep->rx = calloc(ep->rx_mask + 1, sizeof(*ep->rx));
@@ -183,8 +183,8 @@ static unsigned entries(const struct vrb_ep *ep)
 {
 	const struct vrb_ep *srx = srx_of(ep);
 
-	if (ep->xrc)
-		return 0;	/* initiator and shared receive queue reserve their own */
+	if (ep->domain->kind->shares)
+		return 0;	/* what endpoints share reserves its own */
 	return ep->tx_depth + (srx ? srx->rx_depth : ep->rx_depth);
 }
 
@@ -237,7 +237,7 @@ static int ep_enable(struct obj_ep *base)
 	}
 	if (!ret) {
 		lock_get(&base->prog->lock);
-		ret = ep->xrc ? vrb_xrc_start(ep) : vrb_ep_start(ep);
+		ret = ep->domain->kind->start(ep);
 		lock_put(&base->prog->lock);
 	}
 	lock_put(&ep->base.cm.prog->lock);
@@ -284,8 +284,7 @@ static void close_connected(struct vrb_ep *ep)
 	struct obj_prog *prog = ep->base.prog;
 
 	lock_get(&ep->base.cm.prog->lock);
-	if (ep->xrc)
-		vrb_xrc_close(ep);
+	ep->domain->kind->leave(ep);
 	if (prog)
 		lock_get(&prog->lock);
 	stop(ep);
@@ -295,7 +294,7 @@ static void close_connected(struct vrb_ep *ep)
 	if (prog)
 		lock_put(&prog->lock);
 	lock_put(&ep->base.cm.prog->lock);
-	vrb_xrc_free(ep);
+	ep->domain->kind->free(ep);
 	vrb_ep_free_rings(ep);
 	obj_prog_put(ep->base.cm.prog);
 }
@@ -409,19 +408,18 @@ static void set_ops(struct vrb_ep *ep)
 static int open_connected(struct vrb_ep *ep, struct fid *handle)
 {
 	struct obj_domain *domain = ep->base.domain;
-	int ret = 0;
+	int ret;
 
 	ep->cm.kind = VRB_ID_EP;
 	ep->base.cm.ops = &vrb_cm_ops;
 	ep->base.cm.transport = domain->fabric;
-	ep->base.cm.data_size = vrb_cm_room(ep->domain->xrcd);
+	ep->base.cm.data_size = ep->domain->kind->data_max;
 	set_ops(ep);
-	if (ep->domain->xrcd)
-		ret = vrb_xrc_new(ep);
+	ret = ep->domain->kind->open(ep);
 	if (!ret)
 		ret = vrb_cm_open(domain->fabric, &ep->base.cm.prog);
 	if (ret)
-		goto err_xrc;
+		goto err_kind;
 	lock_get(&ep->base.cm.prog->lock);
 	ret = vrb_async_watch(ep->base.cm.prog, ep->domain->ctx);
 	lock_put(&ep->base.cm.prog->lock);
@@ -432,8 +430,8 @@ static int open_connected(struct vrb_ep *ep, struct fid *handle)
 	if (!ret)
 		return 0;
 	obj_prog_put(ep->base.cm.prog);
-err_xrc:
-	vrb_xrc_free(ep);
+err_kind:
+	ep->domain->kind->free(ep);
 	return ret;
 }
 
@@ -484,10 +482,7 @@ static int srx_close(struct fid *fid)
 	if (ret)
 		return ret;
 	vrb_mlx5_srq_fini(&srx->mlx5_srq);
-	if (srx->xrc)
-		vrb_xrc_srq_close(srx);
-	else
-		vrb_ibv.destroy_srq(srx->srq);
+	srx->domain->kind->srq_close(srx);
 	pool_destroy(&srx->rx_pool);
 	obj_ep_fini(&srx->base);
 	free(srx);
@@ -501,7 +496,7 @@ static struct fi_ops srx_fi_ops = {
 };
 OBJ_OPS_TABLE(srx_fi_ops, fid)
 
-/* Lowered to the limit of the device; with an XRC domain the queue is reachable over all targets. */
+/* Lowered to the limit of the device. */
 static int make_srq(struct vrb_ep *srx, const struct fi_rx_attr *attr)
 {
 	struct ibv_srq_init_attr init = {
@@ -509,23 +504,21 @@ static int make_srq(struct vrb_ep *srx, const struct fi_rx_attr *attr)
 			       (uint32_t) srx->base.info->rx_attr->size,
 		.attr.max_sge = (uint32_t) srx->base.info->rx_attr->iov_limit,
 	};
+	int ret;
 
 	if (init.attr.max_wr > (uint32_t) srx->domain->attr.max_srq_wr)
 		init.attr.max_wr = (uint32_t) srx->domain->attr.max_srq_wr;
 	srx->rx_depth = init.attr.max_wr;
-	if (srx->domain->xrcd)
-		errno = -vrb_xrc_srq(srx, &init);
-	else
-		srx->srq = vrb_ibv.create_srq(srx->domain->pd, &init);
-	if (srx->srq) {
+	ret = srx->domain->kind->srq_open(srx, &init);
+	if (!ret) {
 		if (srx->domain->direct)
 			vrb_mlx5_srq_init(&srx->mlx5_srq, srx->srq);
 		pool_init(&srx->rx_pool, sizeof(struct vrb_rx), 64, srx->rx_depth);
 		return 0;
 	}
 	VRB_WARN(FI_LOG_EP_CTRL, "cannot create a shared receive queue of %u: %s\n",
-		 srx->rx_depth, fi_strerror(errno));
-	return -errno;
+		 srx->rx_depth, fi_strerror(-ret));
+	return ret;
 }
 
 int vrb_srx_open(struct fid_domain *domain, struct fi_rx_attr *attr, struct fid_ep **ep_p,

@@ -10,7 +10,6 @@
  */
 #include <errno.h>
 
-#include "verbs/mlx5_doorbell.h"
 #include "verbs/request.h"
 
 #define FAST_INLINE __attribute__((always_inline)) static inline

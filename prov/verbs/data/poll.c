@@ -13,10 +13,9 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "verbs/mlx5_queue.h"
 #include "verbs/dgram.h"
-#include "verbs/ep.h"
-#include "verbs/xrc.h"
+#include "verbs/done.h"
+#include "verbs/kind.h"
 
 #define CQ_FIRST 256u
 #define ACK_BATCH 1024u
@@ -81,7 +80,7 @@ void vrb_wc_warn(const struct vrb_ep *ep, const struct vrb_wc *wc, const char *o
  */
 static void fail(struct vrb_ep *ep, const struct vrb_wc *wc)
 {
-	if (ep->failed || ep->xrc)
+	if (ep->failed || ep->domain->kind->shares)
 		return;
 	if (ep->dgram) {
 		vrb_dgram_revive(ep, wc);
@@ -96,26 +95,14 @@ static void fail(struct vrb_ep *ep, const struct vrb_wc *wc)
 
 /* ---- completions ---------------------------------------------------------------- */
 
-static __attribute__((noinline)) void tx_done_slow(const struct vrb_tx *tx)
+void vrb_tx_done_slow(const struct vrb_tx *tx)
 {
 	struct obj_ep *ep = &tx->ep->base;
 
-	if (tx->ep->xrc)
-		vrb_xrc_sent(tx);
+	if (tx->ep->domain->kind->shares)
+		tx->ep->domain->kind->sent(tx);
 	if (!tx->ep->closing)
 		obj_ep_comp_tx(ep, tx->want, tx->context, tx->flags, tx->len, tx->cntr);
-}
-
-/* Requests before @tx in the ring that were not signalled (must_signal()) have completed, too. */
-static inline __attribute__((always_inline)) void tx_done(const struct vrb_tx *tx)
-{
-	struct vrb_ep *ep = tx->ep;
-
-	ep->tx_head = tx->at + 1;
-	if (__builtin_expect(!ep->fast_comp, 0))
-		tx_done_slow(tx);
-	else if (tx->want)
-		obj_cq_write(ep->base.tx_cq, tx->context, tx->flags, 0, NULL, 0, 0, FI_ADDR_NOTAVAIL);
 }
 
 void vrb_tx_failed(const struct vrb_tx *tx, const struct vrb_wc *wc)
@@ -125,8 +112,8 @@ void vrb_tx_failed(const struct vrb_tx *tx, const struct vrb_wc *wc)
 
 	ep->tx_head = tx->at + 1;
 	e.len = tx->len;
-	if (ep->xrc)
-		vrb_xrc_failed(tx, wc);
+	if (ep->domain->kind->shares)
+		ep->domain->kind->failed(tx, wc);
 	if (ep->closing)
 		return;
 	fail(ep, wc);
@@ -139,7 +126,7 @@ static inline void on_tx(const struct vrb_wc *wc)
 	const struct vrb_tx *tx = (const struct vrb_tx *) (uintptr_t) wc->wr_id;
 
 	if (__builtin_expect(wc->status == IBV_WC_SUCCESS, 1))
-		tx_done(tx);
+		vrb_tx_done(tx);
 	else
 		vrb_tx_failed(tx, wc);
 }
@@ -190,8 +177,8 @@ static inline void rx_done(struct vrb_ep *ep, const struct vrb_rx *rx, const str
 		       0, FI_ADDR_NOTAVAIL, cntr);
 }
 
-/* A shared receive is reported by the endpoint that it arrived for, an XRC one by any endpoint of
- * the context.  The slot is released before the completion is written, which may post again.
+/* A shared receive is reported by the endpoint that it arrived for, where that has a queue pair of its
+ * own, else by any endpoint of the context.  The slot is released before the completion is written, which may post again.
  */
 static inline void on_rx(struct vrb_poller *p, const struct vrb_wc *wc)
 {
@@ -200,7 +187,8 @@ static inline void on_rx(struct vrb_poller *p, const struct vrb_wc *wc)
 	struct vrb_rx copy = *rx;
 
 	if (owner->srq) {
-		ep = owner->xrc ? vrb_xrc_receiver(owner) : hmap_find(&p->eps, wc->qp_num);
+		ep = p->domain->kind->shares ? p->domain->kind->receiver(owner) :
+					       hmap_find(&p->eps, wc->qp_num);
 		pool_put(&owner->rx_pool, rx);
 		if (!ep)
 			return;
@@ -226,25 +214,9 @@ static inline void on_any(struct vrb_poller *p, const struct vrb_wc *wc)
 		on_tx(wc);
 }
 
-/* The fast path: a message without remote data, of an endpoint with a receive ring. */
-static inline __attribute__((always_inline)) void rx_done_fast(const struct vrb_rx *rx, size_t len)
+void vrb_wc_handle(struct vrb_poller *p, const struct vrb_wc *wc)
 {
-	struct vrb_ep *ep = rx->ep;
-
-	ep->rx_head++;
-	if (rx->want)
-		obj_cq_write(ep->base.rx_cq, rx->context, FI_RECV | FI_MSG, len, rx->buf, 0, 0,
-			     FI_ADDR_NOTAVAIL);
-}
-
-static inline const struct vrb_tx *tx_of(uint64_t wr_id)
-{
-	return (const void *) (uintptr_t) wr_id;
-}
-
-static inline const struct vrb_rx *rx_of(uint64_t wr_id)
-{
-	return (const void *) (uintptr_t) (wr_id - VRB_WR_RECV);
+	on_any(p, wc);
 }
 
 static __attribute__((noinline)) void on_wc_slow(struct vrb_poller *p, const struct ibv_wc *ibv)
@@ -262,9 +234,9 @@ static inline void on_wc(struct vrb_poller *p, const struct ibv_wc *wc)
 	if (__builtin_expect(wc->status != IBV_WC_SUCCESS, 0))
 		on_wc_slow(p, wc);
 	else if (!(wr_id & VRB_WR_RECV))
-		tx_done(tx_of(wr_id));
-	else if (rx_of(wr_id)->ep->fast_comp && !(wc->wc_flags & IBV_WC_WITH_IMM))
-		rx_done_fast(rx_of(wr_id), wc->byte_len);
+		vrb_tx_done(vrb_tx_of(wr_id));
+	else if (vrb_rx_of(wr_id)->ep->fast_comp && !(wc->wc_flags & IBV_WC_WITH_IMM))
+		vrb_rx_done_fast(vrb_rx_of(wr_id), wc->byte_len);
 	else
 		on_wc_slow(p, wc);
 }
@@ -292,12 +264,12 @@ static inline __attribute__((always_inline)) bool on_ext(struct ibv_cq_ex *cqx)
 	if (__builtin_expect(cqx->status != IBV_WC_SUCCESS, 0))
 		return false;
 	if (!(wr_id & VRB_WR_RECV)) {
-		tx_done(tx_of(wr_id));
+		vrb_tx_done(vrb_tx_of(wr_id));
 		return true;
 	}
-	if (!rx_of(wr_id)->ep->fast_comp || (ibv_wc_read_wc_flags(cqx) & IBV_WC_WITH_IMM))
+	if (!vrb_rx_of(wr_id)->ep->fast_comp || (ibv_wc_read_wc_flags(cqx) & IBV_WC_WITH_IMM))
 		return false;
-	rx_done_fast(rx_of(wr_id), ibv_wc_read_byte_len(cqx));
+	vrb_rx_done_fast(vrb_rx_of(wr_id), ibv_wc_read_byte_len(cqx));
 	return true;
 }
 
@@ -368,54 +340,6 @@ static int run_single(struct vrb_poller *p, struct vrb_cq *cq, unsigned budget)
 	else
 		on_ext_slow(p, cqx);
 	return 1;
-}
-
-static __attribute__((noinline)) void on_cqe(struct vrb_poller *p, struct mlx5_cq *cq,
-					     const struct mlx5_cqe *cqe)
-{
-	struct vrb_wc wc;
-
-	if (vrb_mlx5_read(cq, cqe, &wc))
-		on_any(p, &wc);
-}
-
-static inline const struct vrb_ep *ep_of(const struct mlx5_qp *qp)
-{
-	return container_of(qp, struct vrb_ep, mlx5);
-}
-
-/* The direct path (mlx5): successes of the last queue pair are inlined from the device's entry to
- * the program's; other entries take the slow path.
- */
-static int run_direct(struct vrb_poller *p, struct vrb_cq *base, unsigned budget)
-{
-	struct mlx5_cq *cq = (struct mlx5_cq *) base;
-	struct mlx5_cqe *cqe;
-	struct mlx5_qp *qp;
-	uint8_t op_own, owner;
-	unsigned done = 0;
-
-	do {
-		cqe = mlx5_at(cq);
-		op_own = mlx5_op_own(cqe);
-		if (op_own >= MLX5_CQE_NONE << 4)
-			break;		/* not written, or read already */
-		owner = mlx5_owner(cq);
-		qp = cq->last;
-		if (op_own == (MLX5_CQE_SENT << 4 | owner) && mlx5_is_of(cqe, qp))
-			tx_done(tx_of(mlx5_sent_wr(&qp->sq, cqe)));
-		else if ((op_own & ~MLX5_CQE_DATA_HERE) == (MLX5_CQE_RECEIVED << 4 | owner) &&
-			 mlx5_is_of(cqe, qp) && !qp->srq && ep_of(qp)->fast_comp)
-			rx_done_fast(rx_of(mlx5_received_wr(&qp->rq, cqe)), be32toh(cqe->len));
-		else if (mlx5_is_ours(op_own, owner))
-			on_cqe(p, cq, cqe);
-		else
-			break;
-		mlx5_give_back(cq, cqe);
-	} while (++done < budget);
-	if (done)
-		mlx5_update_cq_dbrec(cq);
-	return (int) done;
 }
 
 static __attribute__((noinline)) int run_all(struct vrb_poller *p, unsigned budget)
@@ -543,7 +467,7 @@ static bool make_room(struct vrb_domain *domain, struct vrb_cq *cq, unsigned ent
 
 	if (need <= size)
 		return true;
-	if (cq->ops == &vrb_cq_direct)
+	if (vrb_mlx5_is_direct(cq))
 		return false;	/* growing would move its memory */
 	while (size < need)
 		size *= 2;
@@ -570,7 +494,7 @@ static int cq_new(struct vrb_poller *p, unsigned entries, bool direct, bool time
 			 fi_strerror(-ret));
 		return ret;
 	}
-	cq->run = direct ? run_direct : cq->timed ? run_timed : !cq->cqx ? run_poll :
+	cq->run = direct ? vrb_mlx5_run : cq->timed ? run_timed : !cq->cqx ? run_poll :
 		  cq->single ? run_single : run_ext;
 	cq->next = p->cqs;
 	p->cqs = cq;
@@ -596,7 +520,7 @@ int vrb_poller_room(struct vrb_poller *p, const struct vrb_ep *ep, unsigned entr
 	int ret = 0;
 
 	for (cq = p->cqs; cq; cq = cq->next)
-		if ((cq->ops == &vrb_cq_direct) == ep->direct && cq->timed == timed &&
+		if (vrb_mlx5_is_direct(cq) == ep->direct && cq->timed == timed &&
 		    make_room(p->domain, cq, entries))
 			break;
 	if (!cq)

@@ -43,7 +43,7 @@ static int create(struct vrb_ep *ep, struct ibv_qp_init_attr_ex *attr, struct ib
 {
 	if (ep->dgram && ep->dgram->ud)
 		return vrb_ud_qp(ep, ep->dgram->ud, attr, qp_p);
-	if (ep->xrc)
+	if (attr->qp_type == IBV_QPT_XRC_SEND)
 		return vrb_qp_create(ep, attr, qp_p);
 	if (vrb_cm.create_qp_ex(ep->cm.id, attr))
 		return errno ? errno : EIO;

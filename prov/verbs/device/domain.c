@@ -8,7 +8,7 @@
 #include "progress/thread.h"
 #include "verbs/dev.h"
 #include "verbs/ep.h"
-#include "verbs/xrc.h"
+#include "verbs/kind.h"
 
 /* ---- the domain ----------------------------------------------------------------- */
 
@@ -21,8 +21,7 @@ static void domain_fini(struct obj_domain *base)
 {
 	struct vrb_domain *domain = vrb_domain_of(base);
 
-	if (domain->xrcd)
-		vrb_xrcd_put(domain->xrcd);
+	domain->kind->domain_close(domain);
 	vrb_hmem_fini(domain);
 	vrb_ibv.dealloc_pd(domain->pd);
 }
@@ -39,14 +38,14 @@ static const struct obj_domain_ops domain_ops = {
 };
 
 /* The device makes progress by itself, without a thread.  Connection events have a group of their
- * own, so that the data path is shared by threads only where the program does that.  Connection
- * events of XRC endpoints are the exception: they change initiators that other endpoints use.
+ * own, so that the data path is shared by threads only where the program does that.  Endpoints that
+ * share queue pairs are the exception: events of one connection change what others post to.
  */
 static void choose_locks(struct obj_domain *base)
 {
 	bool single = (base->attr->threading == FI_THREAD_DOMAIN ||
 		       base->attr->threading == FI_THREAD_COMPLETION) &&
-		      !vrb_domain_of(base)->xrcd;
+		      !vrb_domain_of(base)->kind->shares;
 
 	base->auto_progress = false;
 	base->prog_lock_kind = base->obj_lock_kind = single ? LOCK_NONE : LOCK_MUTEX;
@@ -73,7 +72,7 @@ static bool may_page(const struct vrb_domain *domain)
 
 	if (!vrb_conf.odp || domain->direct)
 		return false;
-	if (!domain->xrcd && query_ex(domain, &attr) &&
+	if (!domain->kind->shares && query_ex(domain, &attr) &&
 	    (attr.odp_caps.general_caps & IBV_ODP_SUPPORT) &&
 	    (dgram ? (attr.odp_caps.per_transport_caps.ud_odp_caps & ud) == ud :
 		     (attr.odp_caps.per_transport_caps.rc_odp_caps & rc) == rc))
@@ -93,14 +92,14 @@ static uint64_t clock_khz(const struct vrb_domain *domain)
 	return attr.hca_core_clock;
 }
 
-/* The name of an XRC domain is that of its device and VRB_XRC_SUFFIX. */
-static int open_dev(struct vrb_domain *domain, const char *name, bool xrc)
+/* The name of a domain is that of its device, and the suffix of its kind. */
+static int open_dev(struct vrb_domain *domain, const char *name)
 {
-	const size_t more = sizeof(VRB_XRC_SUFFIX) - 1;
+	const size_t more = strlen(domain->kind->suffix);
 	char dev[VRB_NAME_MAX];
 	size_t len = strlen(name);
 
-	if (xrc && len > more && !strcmp(name + len - more, VRB_XRC_SUFFIX))
+	if (len > more && !strcmp(name + len - more, domain->kind->suffix))
 		len -= more;
 	if (len >= sizeof(dev))
 		return -FI_ENODEV;
@@ -112,12 +111,13 @@ static int open_dev(struct vrb_domain *domain, const char *name, bool xrc)
 static int domain_init(struct obj_domain *base)
 {
 	struct vrb_domain *domain = vrb_domain_of(base);
-	bool xrc = base->info->ep_attr->protocol == FI_PROTO_RDMA_CM_IB_XRC;
 	int ret;
 
 	if (!base->attr->name)
 		return -FI_EINVAL;
-	ret = open_dev(domain, base->attr->name, xrc);
+	ret = vrb_kind_of_info(base->info, &domain->kind);
+	if (!ret)
+		ret = open_dev(domain, base->attr->name);
 	if (ret)
 		return ret;
 	ret = vrb_ibv.query_device(domain->ctx, &domain->attr);
@@ -126,15 +126,13 @@ static int domain_init(struct obj_domain *base)
 	domain->pd = vrb_ibv.alloc_pd(domain->ctx);
 	if (!domain->pd)
 		return -errno;
-	if (xrc) {
-		ret = vrb_xrcd_get(base->fabric, domain->ctx, &domain->xrcd);
-		if (ret) {
-			vrb_ibv.dealloc_pd(domain->pd);
-			return ret;
-		}
+	ret = domain->kind->domain_open(domain);
+	if (ret) {
+		vrb_ibv.dealloc_pd(domain->pd);
+		return ret;
 	}
 	vrb_hmem_init(domain);
-	domain->direct = vrb_conf_doorbell("direct") && !xrc && !domain->hmem.on &&
+	domain->direct = vrb_conf_doorbell("direct") && !domain->kind->shares && !domain->hmem.on &&
 			 vrb_mlx5_may(domain->ctx);
 	domain->odp = may_page(domain);
 	domain->clock_khz = clock_khz(domain);

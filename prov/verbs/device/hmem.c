@@ -20,7 +20,7 @@
 
 #include "verbs/dev.h"
 #include "verbs/ep.h"
-#include "verbs/xrc.h"
+#include "verbs/kind.h"
 
 #define WHY_MAX 200
 #define REMOTE (IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)
@@ -50,18 +50,6 @@ static bool takes_dmabufs(struct ibv_context *ctx)
 	return mr || (err != EOPNOTSUPP && err != EPROTONOSUPPORT && err != ENOSYS);
 }
 
-/* The device of a domain.  False: the domain is one of XRC, or its device has no name. */
-static bool device_of(const char *name, char *dev, size_t room)
-{
-	const size_t more = sizeof(VRB_XRC_SUFFIX) - 1;
-	size_t len = name ? strlen(name) : 0;
-
-	if (!len || len >= room || (len > more && !strcmp(name + len - more, VRB_XRC_SUFFIX)))
-		return false;
-	memcpy(dev, name, len + 1);
-	return true;
-}
-
 /* may_register - memory of any interface that has started?  @any_p: [out] has one started? */
 static bool may_register(struct ibv_context *ctx, bool *any_p)
 {
@@ -81,16 +69,15 @@ static bool may_register(struct ibv_context *ctx, bool *any_p)
 
 bool vrb_hmem_at(const struct fi_info *offer, const char **why_p)
 {
-	char dev[VRB_NAME_MAX];
 	struct ibv_context *ctx;
 	bool any;
 
 	hmem_start();
-	if (!device_of(offer->domain_attr->name, dev, sizeof(dev))) {
+	if (vrb_kind_of(offer->ep_attr->protocol)->shares) {
 		*why_p = "endpoints that share queue pairs (XRC) have buffers of the host only";
 		return false;
 	}
-	if (vrb_dev_context(dev, &ctx)) {
+	if (!offer->domain_attr->name || vrb_dev_context(offer->domain_attr->name, &ctx)) {
 		*why_p = "the RDMA device cannot be opened";
 		return false;
 	}

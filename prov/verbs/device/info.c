@@ -15,7 +15,7 @@
 #include "verbs/dgram.h"
 #include "verbs/info.h"
 #include "verbs/region.h"
-#include "verbs/xrc.h"
+#include "verbs/kind.h"
 
 #define CAPS_TX (FI_MSG | FI_SEND | FI_RMA | FI_READ | FI_WRITE | FI_ATOMIC | FI_FENCE)
 #define CAPS_RX (FI_MSG | FI_RECV | FI_RMA | FI_REMOTE_READ | FI_REMOTE_WRITE | FI_ATOMIC)
@@ -161,7 +161,7 @@ static bool has_xrc(const struct net_iface *iface)
 	struct vrb_port port;
 
 	return !vrb_dev_port(iface->name, &port) && !vrb_dev_context(port.dev, &ctx) &&
-	       vrb_xrc_supported(ctx);
+	       vrb_kind_of(FI_PROTO_RDMA_CM_IB_XRC)->supported(ctx);
 }
 
 static size_t at_most(size_t value, size_t limit)
@@ -215,15 +215,12 @@ static void adjust(struct fi_info *info, const struct net_iface *iface)
 {
 	/* info_getinfo() copies the name before the next call. */
 	static __thread struct vrb_port port;
-	static __thread char xrc_name[VRB_NAME_MAX + sizeof(VRB_XRC_SUFFIX)];
+	static __thread char name[VRB_NAME_MAX + VRB_SUFFIX_MAX];
 
 	if (vrb_dev_port(iface->name, &port))
 		return;
-	info->domain_attr->name = port.dev;
-	if (info->ep_attr->protocol == FI_PROTO_RDMA_CM_IB_XRC) {
-		snprintf(xrc_name, sizeof(xrc_name), "%s" VRB_XRC_SUFFIX, port.dev);
-		info->domain_attr->name = xrc_name;
-	}
+	snprintf(name, sizeof(name), "%s%s", port.dev, vrb_kind_of(info->ep_attr->protocol)->suffix);
+	info->domain_attr->name = name;
 	vrb_info_narrow(info, &port);
 }
 
@@ -255,7 +252,9 @@ static const struct {
 	{ { &full_xrc_prov, &send_xrc_prov }, { &full_prov, &send_prov }, { &dgram_prov, NULL } },
 };
 
-/* Offers at IP addresses: RC before XRC, unless FI_VERBS_PREFER_XRC is set, then datagrams. */
+/* Offers at IP addresses: RC before XRC, unless FI_VERBS_PREFER_XRC is set, then datagrams.  A kind
+ * that was left out is not offered.
+ */
 static int ip_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags,
 		      const struct fi_info *hints, struct fi_info **info)
 {
@@ -266,6 +265,8 @@ static int ip_getinfo(uint32_t version, const char *node, const char *service, u
 	int ret;
 
 	for (i = 0; i < 3; i++) {
+		if (!vrb_kind_of(kinds[order][i].full->tmpl[0]->ep_attr->protocol))
+			continue;
 		ret = info_getinfo(kinds[order][i].full, version, node, service, flags, hints, tail);
 		if (ret == -FI_ENODATA && hints && kinds[order][i].send)
 			ret = info_getinfo(kinds[order][i].send, version, node, service, flags, hints,

@@ -3,9 +3,13 @@
 
 #include "verbs/mlx5_dv.h"
 
+#include <dlfcn.h>
+#include <endian.h>
 #include <errno.h>
+#include <pthread.h>
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/hmap.h"
 #include "verbs/provider.h"
@@ -70,16 +74,10 @@ void vrb_mlx5_qp_fini(struct mlx5_qp *qp, struct vrb_cq *cq)
 
 /* ---- the library --------------------------------------------------------------- */
 
-#ifdef HAVE_INFINIBAND_MLX5DV_H
-
-#include <dlfcn.h>
-#include <endian.h>
-#include <string.h>
 /* The library's header and mlx5_wire.h both define these names.  The queues are created and
  * destroyed by libmlx5, which tells where they are; requests and completions bypass it.
  */
 #include <infiniband/mlx5dv.h>
-#include <pthread.h>
 
 static struct {
 	__typeof__(&mlx5dv_init_obj) init_obj;
@@ -266,36 +264,3 @@ int vrb_mlx5_av(struct ibv_ah *ah, uint32_t qpn, uint32_t qkey, struct mlx5_av *
 	av_p->qpn = htobe32(qpn | MLX5_AV_LONG);
 	return 0;
 }
-
-#else
-
-bool vrb_mlx5_may(struct ibv_context *ctx)
-{
-	VRB_WARN(FI_LOG_DOMAIN, "FI_VERBS_DOORBELL=direct: this library was built without "
-		 "infiniband/mlx5dv.h; requests go by libibverbs\n");
-	return false;
-}
-
-int vrb_mlx5_cq_new(struct ibv_context *ctx, struct ibv_comp_channel *channel, unsigned size,
-		    struct vrb_cq **cq_p)
-{
-	return -FI_ENOSYS;
-}
-
-int vrb_mlx5_srq_init(struct mlx5_srq *srq, struct ibv_srq *ibv)
-{
-	return -FI_ENOSYS;
-}
-
-int vrb_mlx5_qp_init(struct mlx5_qp *qp, struct ibv_qp *ibv, struct vrb_cq *cq,
-		     struct mlx5_srq *srq, struct vrb_mlx5_group *group)
-{
-	return -FI_ENOSYS;
-}
-
-int vrb_mlx5_av(struct ibv_ah *ah, uint32_t qpn, uint32_t qkey, struct mlx5_av *av_p)
-{
-	return -FI_ENOSYS;
-}
-
-#endif

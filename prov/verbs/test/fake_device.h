@@ -386,6 +386,7 @@ static inline void dev_init(void)
 	dev.verbs.context.ops.poll_cq = dev_poll_cq;
 	dev.verbs.context.ops.req_notify_cq = dev_notify;
 	dev.domain.ctx = &dev.verbs.context;
+	dev.domain.kind = &vrb_rc_kind;
 	dev.domain.attr.max_cqe = 1 << 16;
 	dev.domain.attr.max_qp_rd_atom = 16;
 	dev.domain.attr.max_qp_init_rd_atom = 16;
@@ -441,7 +442,7 @@ static inline struct vrb_ep *dev_ep(struct fake *f, const struct fi_info *info, 
 	ep->cm.kind = VRB_ID_EP;
 	ep->cm.id = &dev.id;
 	ep->base.cm.ops = &vrb_cm_ops;
-	ep->base.cm.data_size = vrb_cm_room(false);
+	ep->base.cm.data_size = vrb_rc_kind.data_max;
 	ep->base.cm.transport = obj_fabric_of(f->fabric);
 	ep->base.h.fid.cm = &obj_cm_msg_ops;
 	ep->base.h.fid.msg = &vrb_msg_ops;

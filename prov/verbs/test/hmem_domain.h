@@ -116,6 +116,7 @@ static inline int domain_init(struct obj_domain *base)
 	struct vrb_domain *d = vrb_domain_of(base);
 
 	d->ctx = &dev.verbs.context;
+	d->kind = &vrb_rc_kind;
 	d->attr = dev.domain.attr;
 	vrb_hmem_init(d);
 	base->ops = &domain_ops;

@@ -98,7 +98,7 @@ static void needs_shared_receives(void **state)
 	assert_int_equal(fi_ep_bind(ep, &p[0].cq->fid, FI_TRANSMIT | FI_RECV), 0);
 	assert_int_equal(fi_enable(ep), -FI_EOPBADSTATE);
 	assert_int_equal(fi_getopt(&ep->fid, FI_OPT_ENDPOINT, FI_OPT_CM_DATA_SIZE, &room, &len), 0);
-	assert_int_equal(room, VRB_XRC_CM_DATA);
+	assert_int_equal(room, VRB_CM_DATA - VRB_HANDSHAKE_SIZE);
 	close_ep(ep);
 
 	/* And the same queue for all of them. */
@@ -180,7 +180,8 @@ static void refusal(void **state)
 	nobody = p[2].name;
 	nobody.sin_port = htons(1);
 	l.a = open_ep(&p[0], p[0].info);
-	assert_int_equal(fi_connect(l.a, &nobody, long_data, VRB_XRC_CM_DATA + 1), -FI_EINVAL);
+	assert_int_equal(fi_connect(l.a, &nobody, long_data, VRB_CM_DATA - VRB_HANDSHAKE_SIZE + 1),
+			 -FI_EINVAL);
 	assert_int_equal(fi_connect(l.a, &nobody, NULL, 0), 0);
 	rejected(&l, FI_ECONNREFUSED, "");
 	close_ep(l.a);

@@ -27,7 +27,7 @@
 #include "mlx5_cm.h"
 #include "mlx5_kernel.h"
 #include "mlx5_model.h"
-#include "verbs/xrc.h"
+#include "verbs/xrc/share.h"
 
 #define PROCS 4			/* two on each of two hosts */
 #define LINKS 8

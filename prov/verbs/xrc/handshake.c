@@ -5,7 +5,7 @@
  * handshake.c - writes and validates the handshake.  The bytes come from a peer: nothing is
  * used before vrb_handshake_parse() has accepted all of it.
  */
-#include "verbs/handshake.h"
+#include "verbs/xrc/handshake.h"
 
 #include <string.h>
 

@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 
 #include "verbs/test/fake_device.h"
+#include "verbs/xrc/share.h"
 
 static struct fake f;
 static struct fid_cq *cq;
@@ -77,6 +78,7 @@ static struct vrb_ini *new_ini(const union net_sa *here, const union net_sa *the
 /* An endpoint's XRC part, as far as initiators look at it. */
 static void join(struct vrb_ini *ini)
 {
+	dev.domain.kind = vrb_kind_of(FI_PROTO_RDMA_CM_IB_XRC);
 	assert_int_equal(vrb_xrc_new(ep), 0);
 	vrb_ini_join(ini, ep);
 }
@@ -86,6 +88,7 @@ static void leave(void)
 	vrb_ini_leave(ep);
 	vrb_xrc_free(ep);
 	ep->xrc = NULL;
+	dev.domain.kind = &vrb_rc_kind;
 }
 
 static void choice(void **state)

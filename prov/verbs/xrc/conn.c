@@ -2,15 +2,14 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * xrc_cm.c - connections of XRC endpoints.  xrc.h describes the handshake and its order.
+ * conn.c - connections of XRC endpoints.  share.h describes the handshake and its order.
  */
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
 #include <sys/random.h>
 
 #include "base/clock.h"
-#include "verbs/cm.h"
-#include "verbs/xrc.h"
+#include "verbs/xrc/share.h"
 
 #define TRIES 3u		/* connection requests after a stale handshake */
 #define RANDOM_BASE 0x800000u	/* no device has so many queue pairs */
@@ -184,7 +183,7 @@ void vrb_xrc_shut(struct vrb_ep *ep)
 	lock_put(&ep->base.prog->lock);
 }
 
-void vrb_xrc_removed(struct vrb_ep *ep)
+void vrb_xrc_on_removal(struct vrb_ep *ep)
 {
 	struct obj_prog *prog = ep->base.prog;
 
@@ -196,7 +195,7 @@ void vrb_xrc_removed(struct vrb_ep *ep)
 	lock_put(&prog->lock);
 }
 
-void vrb_xrc_close(struct vrb_ep *ep)
+void vrb_xrc_leave(struct vrb_ep *ep)
 {
 	struct obj_prog *prog = ep->base.prog;
 
@@ -267,7 +266,7 @@ static int send_connect(struct vrb_ep *ep)
 	struct rdma_conn_param param;
 
 	xrc->num = random_num();
-	param = vrb_cm_param(ep, data, len);
+	param = vrb_cm_param(ep, xrc->num, data, len);
 	return vrb_cm.connect(ep->cm.id, &param) ? cm_errno() : 0;
 }
 
@@ -328,7 +327,7 @@ void vrb_xrc_event_done(struct vrb_ep *ep)
 {
 	int ret;
 
-	if (!ep->xrc || !ep->xrc->reconnect)
+	if (!ep->xrc->reconnect)
 		return;
 	ep->xrc->reconnect = false;
 	ret = vrb_cm_reconnect(ep);
@@ -396,7 +395,7 @@ void vrb_xrc_on_response(struct vrb_ep *ep, const struct rdma_cm_event *event)
 	struct vrb_handshake hs;
 	int ret = -FI_EPROTO;
 
-	if (!ep->xrc || !ep->xrc->ini)
+	if (!ep->xrc->ini)
 		return;
 	if (vrb_handshake_parse(conn->private_data, conn->private_data_len, &hs) &&
 	    hs.kind == VRB_HANDSHAKE_ACCEPT)
@@ -421,7 +420,7 @@ void vrb_xrc_on_response(struct vrb_ep *ep, const struct rdma_cm_event *event)
 
 /* ---- the endpoint that accepts -------------------------------------------------- */
 
-void vrb_xrc_req_free(struct vrb_xrc_req *req)
+void vrb_xrc_request_free(struct vrb_xrc_req *req)
 {
 	if (!req)
 		return;
@@ -431,8 +430,8 @@ void vrb_xrc_req_free(struct vrb_xrc_req *req)
 	free(req);
 }
 
-int vrb_xrc_req_new(const struct obj_fabric *fabric, const struct rdma_cm_event *event,
-		  struct vrb_xrc_req **req_p)
+int vrb_xrc_request(const struct obj_fabric *fabric, const struct rdma_cm_event *event,
+		    struct vrb_xrc_req **req_p, const void **data_p, size_t *len_p)
 {
 	const struct rdma_conn_param *conn = &event->param.conn;
 	struct vrb_xrc_req *req = calloc(1, sizeof(*req));
@@ -456,10 +455,12 @@ int vrb_xrc_req_new(const struct obj_fabric *fabric, const struct rdma_cm_event 
 		ret = vrb_target_open(req->xrcd, hs->your_target, &req->target);
 	if (!ret) {
 		*req_p = req;
+		*data_p = (const char *) *data_p + VRB_HANDSHAKE_SIZE;
+		*len_p -= VRB_HANDSHAKE_SIZE;
 		return 0;
 	}
 	refuse(event->id, req->xrcd ? VRB_HANDSHAKE_STALE : VRB_HANDSHAKE_REJECT);
-	vrb_xrc_req_free(req);
+	vrb_xrc_request_free(req);
 	return -FI_ENOENT;
 }
 
@@ -502,15 +503,16 @@ static int take_initiator(struct vrb_ep *ep, const struct vrb_handshake *hs)
 	return modify_to_rts(ini->sq.qp, ep->cm.id, true, hs->my_target, ep->xrc->num);
 }
 
-int vrb_xrc_accept(struct vrb_ep *ep, const struct vrb_connreq *cr, struct rdma_conn_param *param)
+int vrb_xrc_accept(struct vrb_ep *ep, const struct vrb_connreq *cr, const void *data, size_t len)
 {
 	struct vrb_xrc *xrc = ep->xrc;
 	struct vrb_handshake answer = { .kind = VRB_HANDSHAKE_ACCEPT, .srqn = own_srqn(ep) };
-	uint8_t data[VRB_CM_DATA];
+	struct rdma_conn_param param;
+	uint8_t buf[VRB_CM_DATA];
 	int ret;
 
 	xrc->srqn = cr->xrc->hs.srqn;
-	xrc->num = param->qp_num = random_num();
+	xrc->num = random_num();
 	ret = take_target(ep, cr->xrc);
 	if (!ret) {
 		lock_get(&ep->base.prog->lock);
@@ -521,17 +523,15 @@ int vrb_xrc_accept(struct vrb_ep *ep, const struct vrb_connreq *cr, struct rdma_
 		answer.initiator = xrc->ini->sq.qp->qp_num;
 		answer.your_target = xrc->ini->target;
 		answer.my_target = xrc->target->qp->qp_num;
-		param->private_data_len = (uint8_t) vrb_handshake_put(data, &answer, param->private_data,
-								  param->private_data_len);
-		param->private_data = data;
-		ret = vrb_cm.accept(ep->cm.id, param) ? cm_errno() : 0;
+		param = vrb_cm_answer(ep, cr, xrc->num, buf, vrb_handshake_put(buf, &answer, data, len));
+		ret = vrb_cm.accept(ep->cm.id, &param) ? cm_errno() : 0;
 	}
 	if (ret)
 		leave_ini(ep);
 	return ret;
 }
 
-void vrb_xrc_on_established(struct vrb_ep *ep)
+void vrb_xrc_on_established(struct vrb_ep *ep, const struct rdma_cm_event *event)
 {
 	if (!ep->xrc->ini)
 		return;		/* it has failed, and that was reported */

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * xrc.c - initiators, and the endpoints that share them.
+ * initiator.c - initiators, and the endpoints that share them.
  *
  * A request has a slot in the ring of its endpoint and takes up a place of the initiator.  The
  * device completes requests in the order of the initiator, and so in that of each endpoint.  Each
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "verbs/xrc.h"
+#include "verbs/xrc/share.h"
 
 #define LEAVE_NS 500000000u	/* requests of a connection that has ended may take so long */
 
@@ -214,7 +214,7 @@ static int make_srq(struct vrb_ep *srx, const struct ibv_srq_init_attr *init)
 	return -ibv_get_srq_num(srx->srq, &srx->xrc->srqn);
 }
 
-int vrb_xrc_srq(struct vrb_ep *srx, const struct ibv_srq_init_attr *init)
+int vrb_xrc_srq_open(struct vrb_ep *srx, struct ibv_srq_init_attr *init)
 {
 	struct obj_prog *prog = srx->base.prog;
 	int ret = vrb_xrc_new(srx);

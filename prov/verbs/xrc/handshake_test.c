@@ -9,7 +9,8 @@
 #include "base/test/verify.h"
 #include <string.h>
 
-#include "verbs/handshake.h"
+#include "verbs/kind.h"
+#include "verbs/xrc/handshake.h"
 
 static const struct vrb_handshake full = {
 	.kind = VRB_HANDSHAKE_ACCEPT, .srqn = 0x010203, .initiator = 0x0a0b0c,
@@ -89,12 +90,36 @@ static void missing_numbers(void **state)
 		}
 }
 
+/* A reject of the program: the handshake stands before its data; what is none brings no data. */
+static void rejects(void **state)
+{
+	const struct vrb_kind *kind = vrb_kind_of(FI_PROTO_RDMA_CM_IB_XRC);
+	struct vrb_handshake got;
+	uint8_t buf[64];
+	size_t len = kind->put_reject(buf, "no", 2);
+	const void *data;
+
+	assert_int_equal(kind->data_max, 56 - VRB_HANDSHAKE_SIZE);
+	assert_int_equal(len, VRB_HANDSHAKE_SIZE + 2);
+	assert_true(vrb_handshake_parse(buf, len, &got));
+	assert_int_equal(got.kind, VRB_HANDSHAKE_REJECT);
+	data = kind->reject_data(buf, &len);
+	assert_int_equal(len, 2);
+	assert_memory_equal(data, "no", 2);
+	len = 2;
+	assert_null(kind->reject_data("no", &len));
+	assert_int_equal(len, 0);
+	len = 0;
+	assert_null(kind->reject_data(NULL, &len));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bytes_on_the_wire),
 		cmocka_unit_test(refused),
 		cmocka_unit_test(missing_numbers),
+		cmocka_unit_test(rejects),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * xrc.h - connected endpoints by extended reliable connections (XRC).
+ * share.h - connected endpoints by extended reliable connections (XRC).
  *
  * A queue pair that sends (initiator) is connected to one that receives (target) on another
  * host.  Each request names the shared receive queue that it is for, which may belong to any
@@ -36,21 +36,12 @@
  * Locks: connections and lists of endpoints as in ep.h.  What the poller reads, too (initiators
  * and their lists of endpoints), is changed under both locks.  Targets have a lock of their own.
  */
-#ifndef VRB_XRC_H
-#define VRB_XRC_H
+#ifndef VRB_XRC_SHARE_H
+#define VRB_XRC_SHARE_H
 
-#include "ep.h"
 #include "handshake.h"
-#include "private.h"
-
-#define VRB_XRC_SUFFIX "-xrc"		/* of the names of XRC domains */
-#define VRB_XRC_CM_DATA (VRB_CM_DATA - VRB_HANDSHAKE_SIZE)
-
-/* vrb_cm_room - bytes of private data that are left for the program. */
-static inline size_t vrb_cm_room(bool xrc)
-{
-	return xrc ? VRB_XRC_CM_DATA : VRB_CM_DATA - VRB_PRIVATE_HEAD;
-}
+#include "verbs/cm.h"
+#include "verbs/kind.h"
 
 /* The XRC domain of a device, shared by all domains of a fabric on that device. */
 struct vrb_xrcd {
@@ -125,7 +116,7 @@ struct vrb_xrc_req {
 	struct vrb_target *target;	/* opened for it; NULL: accept makes one */
 };
 
-/* ---- conn/xrcd.c: XRC domains and targets, shared by processes ------------------ */
+/* ---- xrcd.c: XRC domains and targets, shared by processes ------------------ */
 
 /* vrb_xrc_supported - do the device and the libraries support XRC? */
 bool vrb_xrc_supported(struct ibv_context *ctx);
@@ -147,29 +138,19 @@ int vrb_target_new(struct vrb_xrcd *xrcd, struct vrb_target **target_p);
 int vrb_target_open(struct vrb_xrcd *xrcd, uint32_t num, struct vrb_target **target_p);
 void vrb_target_put(struct vrb_target *target);
 
-/* ---- conn/xrc.c: initiators and the endpoints that share them ------------------- */
+/* ---- initiator.c: initiators and the endpoints that share them ----------------- */
 
-/* vrb_xrc_new - allocate ep->xrc of an endpoint or shared receive context.
- * vrb_xrc_free - free it, if there is one.   Errors: -FI_ENOMEM.
+/* The calls of kind.h, which describes them.  vrb_xrc_new allocates ep->xrc, of a shared receive
+ * context, too.  vrb_xrc_start makes the rings; queue pairs are shared and come with the connection.
  */
 int vrb_xrc_new(struct vrb_ep *ep);
 void vrb_xrc_free(struct vrb_ep *ep);
-
-/* vrb_xrc_start - vrb_ep_start() of an XRC endpoint: it makes the rings; queue pairs are shared and
- * come with the connection.
- * Errors: -FI_EINVAL: no shared receive context, or one whose other endpoints have another
- *         completion queue or counter for receives (logged); those of the device.
- */
 int vrb_xrc_start(struct vrb_ep *ep);
-
-/* vrb_xrc_srq, vrb_xrc_srq_close - the receive queue of a shared receive context.
- * Errors: those of the device.
- */
-int vrb_xrc_srq(struct vrb_ep *srx, const struct ibv_srq_init_attr *init);
+int vrb_xrc_srq_open(struct vrb_ep *srx, struct ibv_srq_init_attr *init);
 void vrb_xrc_srq_close(struct vrb_ep *srx);
-
-/* vrb_xrc_receiver - an endpoint whose queue reports receives of @srx; NULL: there is none. */
 struct vrb_ep *vrb_xrc_receiver(const struct vrb_ep *srx);
+void vrb_xrc_sent(const struct vrb_tx *tx);
+void vrb_xrc_failed(const struct vrb_tx *tx, const struct vrb_wc *wc);
 
 /* vrb_ini_find - the initiator between two addresses that @ep can share, or NULL.
  * @known: only one whose target is known
@@ -203,47 +184,25 @@ void vrb_ini_unshare(struct vrb_ini *ini);
  */
 void vrb_ini_fail(struct vrb_ini *ini);
 
-/* vrb_xrc_sent, vrb_xrc_failed - the device has completed this request (data/poll.c). */
-void vrb_xrc_sent(const struct vrb_tx *tx);
-void vrb_xrc_failed(const struct vrb_tx *tx, const struct vrb_wc *wc);
+/* ---- conn.c: connections.  Threading: the lock of connections, not the poller's. ---- */
 
-/* vrb_tx_failed - complete a request with an error (data/poll.c). */
-void vrb_tx_failed(const struct vrb_tx *tx, const struct vrb_wc *wc);
-
-/* ---- conn/xrc_cm.c: connections.  Threading: the lock of connections, not the poller's. ---- */
-
-/* vrb_xrc_connect - the route is resolved: send a connection request, or wait for the leader of
- * the initiator.   Errors: to be reported to the program.
- */
+/* The calls of kind.h.  vrb_xrc_connect waits where another endpoint is the leader of the initiator. */
 int vrb_xrc_connect(struct vrb_ep *ep);
+int vrb_xrc_accept(struct vrb_ep *ep, const struct vrb_connreq *cr, const void *data, size_t len);
+void vrb_xrc_leave(struct vrb_ep *ep);
+void vrb_xrc_shut(struct vrb_ep *ep);
+void vrb_xrc_on_response(struct vrb_ep *ep, const struct rdma_cm_event *event);
+void vrb_xrc_on_established(struct vrb_ep *ep, const struct rdma_cm_event *event);
+bool vrb_xrc_on_rejected(struct vrb_ep *ep, const struct rdma_cm_event *event);
+void vrb_xrc_on_removal(struct vrb_ep *ep);
+void vrb_xrc_event_done(struct vrb_ep *ep);
 
-/* vrb_xrc_accept - accept @cr, with the program's data in @param.   Errors: to be returned. */
-int vrb_xrc_accept(struct vrb_ep *ep, const struct vrb_connreq *cr, struct rdma_conn_param *param);
-
-/* vrb_xrc_req_new - read the handshake of a connection request.
+/* vrb_xrc_request - read the handshake of a connection request.
  * Errors: -FI_EPROTO: it is not of an XRC endpoint; -FI_ENOENT: the target that it names does not
  *         exist; both have been rejected.  -FI_ENOMEM.
  */
-int vrb_xrc_req_new(const struct obj_fabric *fabric, const struct rdma_cm_event *event,
-		  struct vrb_xrc_req **req_p);
-void vrb_xrc_req_free(struct vrb_xrc_req *req);	/* NULL is allowed */
-
-void vrb_xrc_on_response(struct vrb_ep *ep, const struct rdma_cm_event *event);
-void vrb_xrc_on_established(struct vrb_ep *ep);
-
-/* vrb_xrc_on_rejected - returns true if a new request follows and nothing is to be reported. */
-bool vrb_xrc_on_rejected(struct vrb_ep *ep, const struct rdma_cm_event *event);
-
-/* vrb_xrc_event_done - the event is handled and acknowledged: send the new request, if any. */
-void vrb_xrc_event_done(struct vrb_ep *ep);
-
-/* vrb_xrc_shut - the connection has ended, or was not established. */
-void vrb_xrc_shut(struct vrb_ep *ep);
-
-/* vrb_xrc_removed - the device is being removed. */
-void vrb_xrc_removed(struct vrb_ep *ep);
-
-/* vrb_xrc_close - the endpoint closes: drain it and leave its initiator. */
-void vrb_xrc_close(struct vrb_ep *ep);
+int vrb_xrc_request(const struct obj_fabric *fabric, const struct rdma_cm_event *event,
+		    struct vrb_xrc_req **req_p, const void **data_p, size_t *len_p);
+void vrb_xrc_request_free(struct vrb_xrc_req *req);
 
 #endif

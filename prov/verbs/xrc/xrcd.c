@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "verbs/xrc.h"
+#include "verbs/xrc/share.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;	/* guards all lists and counts here */
 static struct list xrcds = { &xrcds, &xrcds };
