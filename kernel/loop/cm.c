@@ -196,6 +196,18 @@ void loop_reqs_refuse(struct loop_pep *pep)
 
 /* ---- end ---- */
 
+/* The request that an endpoint has sent, or has taken and not accepted. Under loop_lock. */
+static void req_give_up(struct loop_ep *ep)
+{
+	struct loop_req *req = ep->req;
+
+	ep->req = NULL;
+	if (req && req->from == ep)
+		req->from = NULL;
+	else if (req)
+		req_refuse(req, NULL, 0);
+}
+
 /* Both sides of a connection end; the peer is held over it. */
 void loop_disconnect(struct loop_ep *ep)
 {
@@ -212,9 +224,7 @@ void loop_disconnect(struct loop_ep *ep)
 		kofi_ep_ended(&ep->ep);
 	}
 	ep->state = LOOP_ENDED;
-	if (ep->req && ep->req->from == ep)
-		ep->req->from = NULL;
-	ep->req = NULL;
+	req_give_up(ep);
 	spin_unlock_bh(&loop_lock);
 	loop_transfers_end(ep);
 	if (peer) {

@@ -127,6 +127,27 @@ out:
 	pair_close(&p);
 }
 
+/* A request whose endpoint is closed without an answer. */
+static void unanswered(struct test *t)
+{
+	struct big_entry e = {};
+	struct pair p;
+	int ret;
+
+	IS(t, half_open(t, &p), 0);
+	IS(t, connect_to(&p.a, p.pep, NULL, 0), 0);
+	IS(t, wait_event_of(p.b.eq, &e.entry, sizeof(e)), FI_CONNREQ);
+	ret = side_ep(&p.b, e.entry.info, 0);
+	fi_freeinfo(e.entry.info);
+	IS(t, ret, 0);
+	IS(t, fi_close(&p.b.ep->fid), 0);
+	p.b.ep = NULL;
+	ret = wait_event_of(p.a.eq, &e.entry, sizeof(e));
+	NEED(t, ret < 0 && ret != -FI_EAGAIN, ret);
+out:
+	pair_close(&p);
+}
+
 static void misuse(struct test *t)
 {
 	char name[FI_NAME_MAX], big[300] = "";
@@ -262,6 +283,7 @@ void test_connect(struct test *t)
 	test_case(t, "MSG: reject", reject);
 	test_case(t, "MSG: connect without a listener", refused);
 	test_case(t, "MSG: a listener goes with a request", abandoned);
+	test_case(t, "MSG: an endpoint goes with a request that it has not accepted", unanswered);
 	test_case(t, "MSG: misuse of connection calls", misuse);
 	test_case(t, "MSG: names of listeners, options", names);
 	test_case(t, "MSG: operations end once with the connection", flush);
