@@ -15,12 +15,13 @@ EXTRA_DIST += kernel/Kbuild kernel/Makefile kernel/README.md kernel/check kernel
 	kernel/obj/atomic_call.c kernel/obj/av.c kernel/obj/call.c kernel/obj/cntr.c kernel/obj/cq.c \
 	kernel/obj/domain.c kernel/obj/element.h kernel/obj/ep.c kernel/obj/eq.c kernel/obj/ip.c \
 	kernel/obj/main.c kernel/obj/match.c kernel/obj/mr.c kernel/obj/multi.c kernel/obj/obj.h \
-	kernel/obj/op.c kernel/obj/srx.c kernel/tcp/cm.c kernel/tcp/conn.c kernel/tcp/listen.c \
-	kernel/tcp/packet.c kernel/tcp/packet.h kernel/tcp/prov.c kernel/tcp/rdm.c kernel/tcp/rx.c \
+	kernel/obj/op.c kernel/obj/srx.c kernel/tcp/cm.c kernel/tcp/conn.c kernel/tcp/handshake.c \
+	kernel/tcp/listen.c kernel/tcp/match.c kernel/tcp/op.c kernel/tcp/packet.c kernel/tcp/packet.h \
+	kernel/tcp/prov.c kernel/tcp/rdm.c kernel/tcp/rx.c kernel/tcp/serve.c kernel/tcp/sock.c \
 	kernel/tcp/tcp.h kernel/tcp/tx.c kernel/tcp/wire.h kernel/test/atomic_test.c kernel/test/calls \
 	kernel/test/connect_test.c kernel/test/cost_test.c kernel/test/debug.config kernel/test/get_kernel \
-	kernel/test/guest_test kernel/test/hostile.c kernel/test/main.c kernel/test/model.h \
-	kernel/test/multi_test.c kernel/test/object_test.c kernel/test/pair.c kernel/test/peer.c \
-	kernel/test/rdm_test.c kernel/test/registry_test.c kernel/test/test.h kernel/test/transfer_test.c \
-	kernel/verbs/cm.c kernel/verbs/ep.c kernel/verbs/mr.c kernel/verbs/prov.c kernel/verbs/vrb.h \
-	util/kofi_info
+	kernel/test/guest_test kernel/test/hostile.c kernel/test/layers kernel/test/main.c \
+	kernel/test/model.h kernel/test/multi_test.c kernel/test/object_test.c kernel/test/pair.c \
+	kernel/test/peer.c kernel/test/rdm_test.c kernel/test/registry_test.c kernel/test/test.h \
+	kernel/test/transfer_test.c kernel/verbs/cm.c kernel/verbs/ep.c kernel/verbs/mr.c \
+	kernel/verbs/prov.c kernel/verbs/vrb.h util/kofi_info

@@ -82,7 +82,7 @@ static inline struct loop_ep *loop_fid(struct fid_ep *ep)
 	return container_of(ep, struct loop_ep, ep.ep);
 }
 
-/* Each file calls those above it alone. */
+/* Each file calls those above it alone (test/layers). */
 
 /* ---- name.c ---- */
 

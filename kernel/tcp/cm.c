@@ -8,32 +8,62 @@
 
 #include "tcp.h"
 
-static struct tcp_ep *ep_of(struct fid_ep *ep)
+static struct tcp_ep *msg_ep_of(struct fid_ep *ep)
 {
 	return container_of(ep, struct tcp_ep, ep.ep);
 }
 
-static struct tcp_pep *pep_of(struct fid_pep *pep)
+static struct tcp_pep *msg_pep_of(struct fid_pep *pep)
 {
 	return container_of(pep, struct tcp_pep, pep);
 }
 
-void tcp_msg_ended(struct tcp_conn *conn, bool was_up, int err, const void *data, size_t len)
+/* ---- what a connection tells ---- */
+
+/* The event is posted before the connection can end, and after it can send. */
+static bool msg_set_up(struct tcp_conn *conn, enum conn_state from, const void *data, size_t len)
 {
+	bool ok;
+
+	spin_lock_bh(&conn->lock);
+	ok = conn->state == from;
+	if (ok) {
+		conn->state = CONN_UP;
+		kofi_ep_connected(&conn->ep->ep, 0, data, len);
+	}
+	spin_unlock_bh(&conn->lock);
+	return ok;
+}
+
+static int msg_accepted(struct tcp_conn *conn)
+{
+	return msg_set_up(conn, CONN_WAIT_RESPONSE, tcp_cm_data(conn), tcp_cm_data_len(conn)) ? 0 :
+	       -FI_ECONNABORTED;
+}
+
+static void msg_ended(struct tcp_conn *conn, enum conn_state was, int err)
+{
+	bool refused = err == FI_ECONNREFUSED && was == CONN_WAIT_RESPONSE;
 	struct tcp_ep *ep = conn->ep;
 
 	kofi_ep_down(&ep->ep, FI_ECANCELED);
 	if (READ_ONCE(ep->ep.closing))
 		return;
-	if (was_up)
+	if (was == CONN_UP)
 		kofi_ep_ended(&ep->ep);
 	else
-		kofi_ep_connected(&ep->ep, err, data, len);
+		kofi_ep_connected(&ep->ep, err, refused ? tcp_cm_data(conn) : NULL,
+				  refused ? tcp_cm_data_len(conn) : 0);
 }
+
+static const struct tcp_owner msg_owner = {
+	.accepted = msg_accepted,
+	.ended = msg_ended,
+};
 
 /* ---- connecting ---- */
 
-static int adopt(struct tcp_ep *ep, struct tcp_conn *conn)
+static int msg_adopt(struct tcp_ep *ep, struct tcp_conn *conn)
 {
 	int ret = 0;
 
@@ -42,7 +72,7 @@ static int adopt(struct tcp_ep *ep, struct tcp_conn *conn)
 		ret = -FI_EOPBADSTATE;
 	} else {
 		ep->conn = conn;
-		conn->ep = ep;
+		tcp_conn_own(conn, &msg_owner, ep);
 		list_add_tail(&conn->node, &ep->conns);
 	}
 	spin_unlock_bh(&ep->lock);
@@ -51,7 +81,7 @@ static int adopt(struct tcp_ep *ep, struct tcp_conn *conn)
 
 static int msg_connect(struct fid_ep *fid, const void *addr, const void *param, size_t paramlen)
 {
-	struct tcp_ep *ep = ep_of(fid);
+	struct tcp_ep *ep = msg_ep_of(fid);
 	struct sockaddr_storage to = {};
 	struct tcp_conn *conn;
 	int ret;
@@ -64,17 +94,17 @@ static int msg_connect(struct fid_ep *fid, const void *addr, const void *param, 
 	ret = kofi_ep_events(&ep->ep, WIRE_CM_DATA_MAX);
 	if (ret)
 		return ret;
-	conn = tcp_conn_new(CONN_CONNECTING, GFP_KERNEL);
+	conn = tcp_conn_new(CONN_CONNECTING, tcp_serve, GFP_KERNEL);
 	if (!conn)
 		return -FI_ENOMEM;
 	conn->cm_len = paramlen;
 	memcpy(conn->cm, param, paramlen);
-	ret = adopt(ep, conn);
+	ret = msg_adopt(ep, conn);
 	if (ret) {
 		tcp_conn_put(conn);
 		return ret;
 	}
-	ret = tcp_conn_connect(conn, kofi_domain_net(ep->ep.domain), &ep->name, &to);
+	ret = tcp_sock_connect(conn, kofi_domain_net(ep->ep.domain), &ep->name, &to);
 	/* The outcome is an event, and an early one is no exception. */
 	if (ret)
 		tcp_conn_end(conn, -ret);
@@ -91,32 +121,17 @@ int tcp_msg_claim(struct tcp_ep *ep, const struct fi_info *info)
 	conn = container_of(handle, struct tcp_conn, fid);
 	if (!conn->listener || !tcp_listener_take(conn->listener, conn))
 		return -FI_EINVAL;
-	return adopt(ep, conn);
+	return msg_adopt(ep, conn);
 }
 
-/* The event is posted before the connection can end, and after it can send. */
-static bool set_up(struct tcp_conn *conn)
-{
-	bool ok;
-
-	spin_lock_bh(&conn->lock);
-	ok = conn->state == CONN_REQUESTED;
-	if (ok) {
-		conn->state = CONN_UP;
-		kofi_ep_connected(&conn->ep->ep, 0, NULL, 0);
-	}
-	spin_unlock_bh(&conn->lock);
-	return ok;
-}
-
-static bool is_requested(struct tcp_conn *conn)
+static bool conn_is_requested(struct tcp_conn *conn)
 {
 	return conn && READ_ONCE(conn->state) == CONN_REQUESTED;
 }
 
 static int msg_accept(struct fid_ep *fid, const void *param, size_t paramlen)
 {
-	struct tcp_ep *ep = ep_of(fid);
+	struct tcp_ep *ep = msg_ep_of(fid);
 	struct tcp_conn *conn = READ_ONCE(ep->conn);
 	int ret;
 
@@ -130,9 +145,9 @@ static int msg_accept(struct fid_ep *fid, const void *param, size_t paramlen)
 	if (ret)
 		return ret;
 	/* The work item sends nothing before the state is CONN_UP. */
-	ret = is_requested(conn) ? tcp_cm_write(conn, WIRE_CM_RESPONSE, param, paramlen) :
+	ret = conn_is_requested(conn) ? tcp_cm_write(conn, WIRE_CM_RESPONSE, param, paramlen) :
 	      -FI_ECONNABORTED;
-	if (ret || !set_up(conn)) {
+	if (ret || !msg_set_up(conn, CONN_REQUESTED, NULL, 0)) {
 		tcp_conn_end(conn, FI_ECONNABORTED);
 		return -FI_ECONNABORTED;
 	}
@@ -142,7 +157,7 @@ static int msg_accept(struct fid_ep *fid, const void *param, size_t paramlen)
 
 static int msg_reject(struct fid_pep *fid, fid_t handle, const void *param, size_t paramlen)
 {
-	struct tcp_pep *pep = pep_of(fid);
+	struct tcp_pep *pep = msg_pep_of(fid);
 	struct tcp_conn *conn;
 
 	if (!handle || handle->fclass != FI_CLASS_CONNREQ || paramlen > WIRE_CM_DATA_MAX)
@@ -150,16 +165,16 @@ static int msg_reject(struct fid_pep *fid, fid_t handle, const void *param, size
 	conn = container_of(handle, struct tcp_conn, fid);
 	if (!pep->listening || !tcp_listener_take(&pep->listener, conn))
 		return -FI_EINVAL;
-	if (is_requested(conn))
+	if (conn_is_requested(conn))
 		tcp_cm_write(conn, WIRE_CM_REFUSAL, param, paramlen);
-	tcp_conn_stop(conn, FI_ESHUTDOWN);
+	tcp_serve_stop(conn, FI_ESHUTDOWN);
 	tcp_conn_put(conn);
 	return 0;
 }
 
 static int msg_shutdown(struct fid_ep *fid, uint64_t flags)
 {
-	struct tcp_ep *ep = ep_of(fid);
+	struct tcp_ep *ep = msg_ep_of(fid);
 	struct tcp_conn *conn = READ_ONCE(ep->conn);
 
 	if (flags)
@@ -173,7 +188,7 @@ static int msg_shutdown(struct fid_ep *fid, uint64_t flags)
 
 /* ---- names ---- */
 
-static struct sockaddr_storage *name_of(fid_t fid)
+static struct sockaddr_storage *msg_name_of(fid_t fid)
 {
 	return fid->fclass == FI_CLASS_PEP ? &container_of(fid, struct tcp_pep, pep.fid)->name :
 					     &container_of(fid, struct tcp_ep, ep.ep.fid)->name;
@@ -181,7 +196,7 @@ static struct sockaddr_storage *name_of(fid_t fid)
 
 static int msg_setname(fid_t fid, void *addr, size_t addrlen)
 {
-	struct sockaddr_storage *name = name_of(fid);
+	struct sockaddr_storage *name = msg_name_of(fid);
 
 	if (addrlen < sizeof(sa_family_t) || !kofi_ip_len(addr) || addrlen < kofi_ip_len(addr))
 		return -FI_EINVAL;
@@ -192,7 +207,7 @@ static int msg_setname(fid_t fid, void *addr, size_t addrlen)
 
 static int msg_getname(fid_t fid, void *addr, size_t *addrlen)
 {
-	const struct sockaddr_storage *name = name_of(fid);
+	const struct sockaddr_storage *name = msg_name_of(fid);
 
 	return name->ss_family ? kofi_name_copy(addr, addrlen, name, kofi_ip_len(name)) :
 				 -FI_EADDRNOTAVAIL;
@@ -200,7 +215,7 @@ static int msg_getname(fid_t fid, void *addr, size_t *addrlen)
 
 static int msg_getpeer(struct fid_ep *fid, void *addr, size_t *addrlen)
 {
-	struct tcp_conn *conn = READ_ONCE(ep_of(fid)->conn);
+	struct tcp_conn *conn = READ_ONCE(msg_ep_of(fid)->conn);
 
 	if (!conn || READ_ONCE(conn->state) != CONN_UP)
 		return -FI_ENOTCONN;
@@ -210,7 +225,7 @@ static int msg_getpeer(struct fid_ep *fid, void *addr, size_t *addrlen)
 /* ---- listening ---- */
 
 /* The request becomes an event; its info is the listener's, with the peer's address. */
-static int on_request(struct tcp_listener *listener, struct tcp_conn *conn)
+static int pep_on_request(struct tcp_listener *listener, struct tcp_conn *conn)
 {
 	struct tcp_pep *pep = container_of(listener, struct tcp_pep, listener);
 	struct kofi_event *event;
@@ -228,8 +243,7 @@ static int on_request(struct tcp_listener *listener, struct tcp_conn *conn)
 	event->event = FI_CONNREQ;
 	event->fid = &pep->pep.fid;
 	event->info = info;
-	kofi_event_data(event, conn->cm + sizeof(struct wire_cm),
-			be16_to_cpu(((struct wire_cm *)conn->cm)->len));
+	kofi_event_data(event, tcp_cm_data(conn), tcp_cm_data_len(conn));
 	conn->announced = true;
 	kofi_eq_post(pep->eq, event);
 	return 0;
@@ -241,14 +255,14 @@ drop:
 
 static int msg_listen(struct fid_pep *fid)
 {
-	struct tcp_pep *pep = pep_of(fid);
+	struct tcp_pep *pep = msg_pep_of(fid);
 	int ret;
 
 	if (!pep->eq)
 		return -FI_ENOEQ;
 	if (pep->listening)
 		return -FI_EOPBADSTATE;
-	ret = tcp_listen(&pep->listener, pep->fabric->fabric.net, &pep->name, on_request);
+	ret = tcp_listen(&pep->listener, pep->fabric->fabric.net, &pep->name, pep_on_request);
 	pep->listening = !ret;
 	return ret;
 }

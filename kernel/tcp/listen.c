@@ -10,7 +10,7 @@
 
 #define BACKLOG		128	/* connections that are pending, at most */
 
-static void on_data_ready(struct sock *sk)
+static void listener_on_data_ready(struct sock *sk)
 {
 	struct tcp_listener *listener;
 
@@ -18,11 +18,11 @@ static void on_data_ready(struct sock *sk)
 	listener = sk->sk_user_data;
 	/* A new connection has these callbacks, too, until it is accepted. */
 	if (listener && sk->sk_state == TCP_LISTEN)
-		queue_work(tcp_ctl_wq, &listener->work);
+		tcp_ctl_kick(&listener->work);
 	read_unlock_bh(&sk->sk_callback_lock);
 }
 
-static bool is_dead(struct tcp_conn *conn)
+static bool conn_is_dead(struct tcp_conn *conn)
 {
 	bool dead;
 
@@ -34,13 +34,13 @@ static bool is_dead(struct tcp_conn *conn)
 
 /* The next connection that has ended, or any with @all. One that the application knows stays
  * until it is accepted or rejected. */
-static struct tcp_conn *next_dead(struct tcp_listener *listener, bool all)
+static struct tcp_conn *pending_next(struct tcp_listener *listener, bool all)
 {
 	struct tcp_conn *conn;
 
 	spin_lock_bh(&listener->lock);
 	list_for_each_entry(conn, &listener->pending, node) {
-		if (all || (!conn->announced && is_dead(conn))) {
+		if (all || (!conn->announced && conn_is_dead(conn))) {
 			list_del_init(&conn->node);
 			listener->pending_cnt--;
 			spin_unlock_bh(&listener->lock);
@@ -51,18 +51,18 @@ static struct tcp_conn *next_dead(struct tcp_listener *listener, bool all)
 	return NULL;
 }
 
-static void drop_dead(struct tcp_listener *listener, bool all)
+static void pending_drop(struct tcp_listener *listener, bool all)
 {
 	struct tcp_conn *conn;
 
-	while ((conn = next_dead(listener, all))) {
-		tcp_conn_stop(conn, FI_ECONNABORTED);
+	while ((conn = pending_next(listener, all))) {
+		tcp_serve_stop(conn, FI_ECONNABORTED);
 		tcp_conn_put(conn);
 	}
 }
 
 /* A new socket has the callbacks of the one that listens. */
-static void reset_callbacks(struct tcp_listener *listener, struct sock *sk)
+static void callbacks_reset(struct tcp_listener *listener, struct sock *sk)
 {
 	write_lock_bh(&sk->sk_callback_lock);
 	sk->sk_user_data = NULL;
@@ -70,7 +70,26 @@ static void reset_callbacks(struct tcp_listener *listener, struct sock *sk)
 	write_unlock_bh(&sk->sk_callback_lock);
 }
 
-static int accept_one(struct tcp_listener *listener)
+static int listener_requested(struct tcp_conn *conn)
+{
+	return conn->listener->on_request(conn->listener, conn);
+}
+
+/* One that belongs to no endpoint is freed by the listener's work. */
+static void listener_ended(struct tcp_conn *conn, enum conn_state was, int err)
+{
+	spin_lock_bh(&conn->lock);
+	if (conn->listener)
+		tcp_ctl_kick(&conn->listener->work);
+	spin_unlock_bh(&conn->lock);
+}
+
+static const struct tcp_owner listener_owner = {
+	.requested = listener_requested,
+	.ended = listener_ended,
+};
+
+static int conn_accept(struct tcp_listener *listener)
 {
 	struct tcp_conn *conn;
 	struct socket *sock;
@@ -79,21 +98,22 @@ static int accept_one(struct tcp_listener *listener)
 	ret = kernel_accept(listener->sock, &sock, O_NONBLOCK);
 	if (ret < 0)
 		return ret;
-	reset_callbacks(listener, sock->sk);
-	conn = listener->pending_cnt < BACKLOG ? tcp_conn_new(CONN_WAIT_REQUEST, GFP_KERNEL) :
-						 NULL;
+	callbacks_reset(listener, sock->sk);
+	conn = listener->pending_cnt < BACKLOG ?
+	       tcp_conn_new(CONN_WAIT_REQUEST, tcp_serve, GFP_KERNEL) : NULL;
 	if (!conn) {
 		sock_no_linger(sock->sk);
 		sock_release(sock);
 		return 0;
 	}
 	tcp_sock_limits(sock);
-	spin_lock_bh(&listener->lock);
 	conn->listener = listener;
+	tcp_conn_own(conn, &listener_owner, NULL);
+	spin_lock_bh(&listener->lock);
 	list_add_tail(&conn->node, &listener->pending);
 	listener->pending_cnt++;
 	spin_unlock_bh(&listener->lock);
-	tcp_conn_attach(conn, sock);
+	tcp_sock_attach(conn, sock);
 	tcp_conn_kick(conn);
 	return 0;
 }
@@ -102,9 +122,9 @@ static void listen_work(struct work_struct *work)
 {
 	struct tcp_listener *listener = container_of(work, struct tcp_listener, work);
 
-	drop_dead(listener, false);
+	pending_drop(listener, false);
 	while (!READ_ONCE(listener->closed))
-		if (accept_one(listener))
+		if (conn_accept(listener))
 			break;
 }
 
@@ -135,7 +155,7 @@ int tcp_listen(struct tcp_listener *listener, struct net *net, struct sockaddr_s
 	write_lock_bh(&sock->sk->sk_callback_lock);
 	listener->old_data_ready = sock->sk->sk_data_ready;
 	sock->sk->sk_user_data = listener;
-	sock->sk->sk_data_ready = on_data_ready;
+	sock->sk->sk_data_ready = listener_on_data_ready;
 	write_unlock_bh(&sock->sk->sk_callback_lock);
 	ret = kernel_listen(sock, BACKLOG);
 	if (ret)
@@ -157,7 +177,7 @@ void tcp_listen_stop(struct tcp_listener *listener)
 	cancel_work_sync(&listener->work);
 	sock_release(sock);
 	listener->sock = NULL;
-	drop_dead(listener, true);
+	pending_drop(listener, true);
 	/* What ended meanwhile may have queued it. */
 	cancel_work_sync(&listener->work);
 }
@@ -172,7 +192,9 @@ bool tcp_listener_take(struct tcp_listener *listener, struct tcp_conn *conn)
 		if (have == conn) {
 			list_del_init(&conn->node);
 			listener->pending_cnt--;
-			WRITE_ONCE(conn->listener, NULL);
+			spin_lock(&conn->lock);
+			conn->listener = NULL;
+			spin_unlock(&conn->lock);
 			found = true;
 			break;
 		}

@@ -32,7 +32,7 @@ static_assert(KOFI_ATOMIC_RANGES == ENG_RMA_MAX);
 
 /* ---- headers ---- */
 
-static size_t put_base(u8 *out, enum eng_op op, u8 flags, u32 id, u64 len)
+static size_t base_put(u8 *out, enum eng_op op, u8 flags, u32 id, u64 len)
 {
 	struct eng_base base = {
 		.op = op, .flags = flags, .id = (__force u32)cpu_to_le32(id),
@@ -43,7 +43,7 @@ static size_t put_base(u8 *out, enum eng_op op, u8 flags, u32 id, u64 len)
 	return sizeof(base);
 }
 
-static size_t put_word(u8 *out, size_t at, u64 word)
+static size_t word_put(u8 *out, size_t at, u64 word)
 {
 	put_unaligned_le64(word, out + at);
 	return at + sizeof(word);
@@ -62,17 +62,17 @@ size_t tcp_packet_put(struct tcp_conn *conn, struct tcp_op *top, u8 *out)
 	u32 i;
 
 	top->id = ++conn->packet_id;
-	at = put_base(out, ENG_ATOMIC, (data ? ENG_F_DATA : 0) |
+	at = base_put(out, ENG_ATOMIC, (data ? ENG_F_DATA : 0) |
 		      (op->type == KOFI_ATOMIC ? ENG_F_DELIVERED : 0), top->id,
 		      op->segs.len + op->compare.len);
 	if (data)
-		at = put_word(out, at, op->data);
+		at = word_put(out, at, op->data);
 	memcpy(out + at, &head, sizeof(head));
 	at += sizeof(head);
 	for (i = 0; i < op->rma_cnt; i++) {
-		at = put_word(out, at, op->rma[i].addr);
-		at = put_word(out, at, op->rma[i].len / size);
-		at = put_word(out, at, op->rma[i].key);
+		at = word_put(out, at, op->rma[i].addr);
+		at = word_put(out, at, op->rma[i].len / size);
+		at = word_put(out, at, op->rma[i].key);
 	}
 	return at;
 }
@@ -137,7 +137,7 @@ static void request_free(struct tcp_request *req)
 	kfree(req);
 }
 
-static int begin_request(struct tcp_conn *conn, const u8 *hdr, size_t len)
+static int request_begin(struct tcp_conn *conn, const u8 *hdr, size_t len)
 {
 	struct tcp_rx *rx = &conn->rx;
 	struct tcp_request *req;
@@ -163,7 +163,7 @@ static int begin_request(struct tcp_conn *conn, const u8 *hdr, size_t len)
 	return 0;
 }
 
-static int serve(struct tcp_conn *conn, struct tcp_request *req)
+static int request_serve(struct tcp_conn *conn, struct tcp_request *req)
 {
 	bool compare = req->atomic.type == KOFI_COMPARE;
 	struct kvec iov[3] = { { req->operands, req->len }, { req->operands + req->len, req->len },
@@ -182,10 +182,10 @@ static int serve(struct tcp_conn *conn, struct tcp_request *req)
 	return i == -FI_ENOKEY ? -FI_EACCES : i;
 }
 
-static int end_request(struct tcp_conn *conn, struct tcp_request *req)
+static int request_end(struct tcp_conn *conn, struct tcp_request *req)
 {
 	struct tcp_answer *answer = req->answer;
-	int ret = serve(conn, req);
+	int ret = request_serve(conn, req);
 
 	answer->kind = ANSWER_PACKET;
 	if (ret == -FI_EOVERRUN) {
@@ -193,14 +193,14 @@ static int end_request(struct tcp_conn *conn, struct tcp_request *req)
 		return ret;
 	}
 	if (ret) {
-		answer->hdr_len = put_word(answer->hdr, put_base(answer->hdr, ENG_NACK, 0, req->id, 0),
+		answer->hdr_len = word_put(answer->hdr, base_put(answer->hdr, ENG_NACK, 0, req->id, 0),
 					   -ret);
 	} else if (answer->buf) {
 		answer->len = req->len;
-		answer->hdr_len = put_word(answer->hdr, put_base(answer->hdr, ENG_DATA, 0, req->id,
+		answer->hdr_len = word_put(answer->hdr, base_put(answer->hdr, ENG_DATA, 0, req->id,
 								 req->len), 0);
 	} else if (req->ack) {
-		answer->hdr_len = put_base(answer->hdr, ENG_ACK, ENG_F_DELIVERED, req->id, 0);
+		answer->hdr_len = base_put(answer->hdr, ENG_ACK, ENG_F_DELIVERED, req->id, 0);
 	} else {
 		request_free(req);
 		return 0;
@@ -214,7 +214,7 @@ static int end_request(struct tcp_conn *conn, struct tcp_request *req)
 
 /* ---- answers of the peer ---- */
 
-static struct tcp_op *asked(struct tcp_conn *conn, u32 id)
+static struct tcp_op *amo_find(struct tcp_conn *conn, u32 id)
 {
 	struct tcp_op *top;
 
@@ -224,10 +224,10 @@ static struct tcp_op *asked(struct tcp_conn *conn, u32 id)
 	return NULL;
 }
 
-static int begin_answer(struct tcp_conn *conn, const struct eng_base *base, size_t len)
+static int reply_begin(struct tcp_conn *conn, const struct eng_base *base, size_t len)
 {
 	struct tcp_rx *rx = &conn->rx;
-	struct tcp_op *top = asked(conn, get_unaligned_le32(&base->id));
+	struct tcp_op *top = amo_find(conn, get_unaligned_le32(&base->id));
 	const u8 *word = (const u8 *)(base + 1);
 	bool fetch;
 	u32 err = 0;
@@ -271,12 +271,12 @@ int tcp_packet_begin(struct tcp_conn *conn)
 		return -FI_EPROTO;
 	switch (base->op) {
 	case ENG_ATOMIC:
-		ret = begin_request(conn, (const u8 *)base, len);
+		ret = request_begin(conn, (const u8 *)base, len);
 		break;
 	case ENG_DATA:
 	case ENG_ACK:
 	case ENG_NACK:
-		ret = begin_answer(conn, base, len);
+		ret = reply_begin(conn, base, len);
 		break;
 	default:
 		return -FI_EPROTO;
@@ -292,7 +292,7 @@ int tcp_packet_end(struct tcp_conn *conn, struct kofi_op *op)
 
 	conn->rx.request = NULL;
 	if (req)
-		return end_request(conn, req);
+		return request_end(conn, req);
 	tcp_op_part(container_of(op, struct tcp_op, op), conn->rx.err);
 	return 0;
 }

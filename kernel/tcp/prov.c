@@ -8,8 +8,6 @@
 
 #include "tcp.h"
 
-struct workqueue_struct *tcp_wq, *tcp_ctl_wq;
-
 /* ---- endpoints ---- */
 
 static int ep_tx(struct kofi_ep *kep, struct kofi_op *op)
@@ -28,7 +26,7 @@ static int ep_enable(struct kofi_ep *kep)
 	return kep->type == FI_EP_RDM ? tcp_rdm_enable(tcp_ep_of(kep)) : 0;
 }
 
-static bool busy(struct kofi_ep *ep)
+static bool ep_is_busy(struct kofi_ep *ep)
 {
 	bool busy;
 
@@ -48,8 +46,8 @@ static void ep_stop(struct kofi_ep *kep)
 	if (kep->type == FI_EP_RDM)
 		tcp_rdm_stop(ep);
 	list_for_each_entry_safe(conn, next, &ep->conns, node)
-		tcp_conn_stop(conn, busy(kep) ? FI_ECANCELED : FI_ESHUTDOWN);
-	tcp_saved_drop(ep);
+		tcp_serve_stop(conn, ep_is_busy(kep) ? FI_ECANCELED : FI_ESHUTDOWN);
+	tcp_match_drop(ep);
 }
 
 static void ep_free(struct kofi_ep *kep)
@@ -69,13 +67,13 @@ static const struct kofi_ep_ops ep_ops = {
 	.tx_op_size = sizeof(struct tcp_op),
 	.rx_op_size = sizeof(struct kofi_op),
 	.tx = ep_tx,
-	.rx_match = tcp_rx_match,
+	.rx_match = tcp_match_receive,
 	.enable = ep_enable,
 	.stop = ep_stop,
 	.free = ep_free,
 };
 
-static int endpoint(struct kofi_domain *domain, struct fi_info *info, struct fid_ep **ep_p,
+static int ep_open(struct kofi_domain *domain, struct fi_info *info, struct fid_ep **ep_p,
 		    void *context)
 {
 	struct tcp_ep *ep = kzalloc(sizeof(*ep), GFP_KERNEL);
@@ -104,7 +102,7 @@ static int endpoint(struct kofi_domain *domain, struct fi_info *info, struct fid
 	return 0;
 }
 
-static bool holds(struct tcp_conn *conn, const struct kofi_mr *mr)
+static bool conn_holds(struct tcp_conn *conn, const struct kofi_mr *mr)
 {
 	struct tcp_answer *answer;
 	bool found = false;
@@ -129,15 +127,15 @@ static void mr_revoke(struct kofi_mr *mr)
 	list_for_each_entry(ep, &domain->eps, ep.domain_node) {
 		spin_lock_bh(&ep->lock);
 		list_for_each_entry(conn, &ep->conns, node)
-			if (holds(conn, mr))
+			if (conn_holds(conn, mr))
 				tcp_conn_end(conn, FI_ECONNRESET);
 		spin_unlock_bh(&ep->lock);
 	}
 	mutex_unlock(&domain->ep_lock);
 }
 
-const struct kofi_obj_ops tcp_obj_ops = {
-	.endpoint = endpoint,
+static const struct kofi_obj_ops tcp_obj_ops = {
+	.endpoint = ep_open,
 	.passive_ep = tcp_passive_ep,
 	.mr_revoke = mr_revoke,
 	.srx = true,
@@ -145,7 +143,7 @@ const struct kofi_obj_ops tcp_obj_ops = {
 
 /* ---- offers ---- */
 
-static struct fi_info *template(enum fi_ep_type type)
+static struct fi_info *offer_make(enum fi_ep_type type)
 {
 	struct fi_info *info = fi_allocinfo();
 
@@ -179,14 +177,14 @@ static struct fi_info *template(enum fi_ep_type type)
 	return info;
 }
 
-static int query(const struct kofi_query *query, struct fi_info **list_p)
+static int offers_query(const struct kofi_query *query, struct fi_info **list_p)
 {
 	static const enum fi_ep_type types[] = { FI_EP_MSG, FI_EP_RDM };
 	struct fi_info *info;
 	int i, ret = 0;
 
 	for (i = 0; i < ARRAY_SIZE(types) && !ret; i++) {
-		info = template(types[i]);
+		info = offer_make(types[i]);
 		ret = info ? kofi_ip_getinfo(query, info, NULL, list_p) : -FI_ENOMEM;
 		fi_freeinfo(info);
 	}
@@ -197,7 +195,7 @@ static int query(const struct kofi_query *query, struct fi_info **list_p)
 	return ret;
 }
 
-static int fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric_p,
+static int fabric_open(struct fi_fabric_attr *attr, struct fid_fabric **fabric_p,
 		  void *context)
 {
 	return kofi_obj_fabric(&tcp_obj_ops, attr, fabric_p, context);
@@ -210,33 +208,26 @@ static const struct kofi_provider provider = {
 	.max_tx_size = TCP_TX_SIZE_MAX,
 	.max_rx_size = 8192,
 	.owner = THIS_MODULE,
-	.query = query,
-	.fabric = fabric,
+	.query = offers_query,
+	.fabric = fabric_open,
 };
 
 static int __init tcp_init(void)
 {
-	int ret;
+	int ret = tcp_queues_open();
 
-	tcp_wq = alloc_workqueue("kofi_tcp", WQ_MEM_RECLAIM | WQ_HIGHPRI, 0);
-	if (!tcp_wq)
-		return -ENOMEM;
-	/* One worker may have to serve a queue: a work item never waits for its own. */
-	tcp_ctl_wq = alloc_workqueue("kofi_tcp_ctl", WQ_MEM_RECLAIM | WQ_HIGHPRI, 0);
-	ret = tcp_ctl_wq ? kofi_provider_register(FI_VERSION(2, 6), &provider) : -ENOMEM;
-	if (!ret)
-		return 0;
-	if (tcp_ctl_wq)
-		destroy_workqueue(tcp_ctl_wq);
-	destroy_workqueue(tcp_wq);
+	if (ret)
+		return ret;
+	ret = kofi_provider_register(FI_VERSION(2, 6), &provider);
+	if (ret)
+		tcp_queues_close();
 	return ret;
 }
 
 static void __exit tcp_exit(void)
 {
 	WARN_ON(kofi_provider_deregister(&provider));
-	destroy_workqueue(tcp_ctl_wq);
-	destroy_workqueue(tcp_wq);
+	tcp_queues_close();
 	/* The network stack may be in the last lines of a function that told it has dropped
 	 * pages: it runs in a softirq or with them disabled. */
 	synchronize_rcu();

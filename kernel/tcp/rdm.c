@@ -18,17 +18,17 @@
 
 /* ---- addresses ---- */
 
-static __be16 port_of(const struct sockaddr_storage *addr)
+static __be16 addr_port(const struct sockaddr_storage *addr)
 {
 	return ((const struct sockaddr_in *)addr)->sin_port;	/* the same place in both */
 }
 
 /* By IP, then by port, as bytes. */
-static int compare(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
+static int addr_compare(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
 {
 	const struct sockaddr_in *a4 = (const void *)a, *b4 = (const void *)b;
 	const struct sockaddr_in6 *a6 = (const void *)a, *b6 = (const void *)b;
-	__be16 pa = port_of(a), pb = port_of(b);
+	__be16 pa = addr_port(a), pb = addr_port(b);
 	int ret;
 
 	if (a->ss_family != b->ss_family)
@@ -38,51 +38,9 @@ static int compare(const struct sockaddr_storage *a, const struct sockaddr_stora
 	return ret ? ret : memcmp(&pa, &pb, sizeof(pa));
 }
 
-/* ---- connecting ---- */
+/* ---- what a connection tells ---- */
 
-static struct tcp_conn *conn_to(struct tcp_ep *ep, fi_addr_t peer)
-{
-	struct tcp_conn *conn = xa_load(&ep->peers, peer);
-
-	if (conn)
-		return conn;
-	conn = tcp_conn_new(CONN_NEW, GFP_ATOMIC);
-	if (!conn)
-		return NULL;
-	if (xa_is_err(xa_store(&ep->peers, peer, conn, GFP_ATOMIC))) {
-		tcp_conn_put(conn);
-		return NULL;
-	}
-	conn->ep = ep;
-	conn->peer = peer;
-	list_add_tail(&conn->node, &ep->conns);
-	return conn;
-}
-
-int tcp_rdm_tx(struct tcp_ep *ep, struct kofi_op *op)
-{
-	struct sockaddr_storage addr;
-	struct tcp_conn *conn = NULL;
-	size_t len;
-	int ret;
-
-	if (!kofi_av_get(ep->ep.av, op->addr, &addr, sizeof(addr), &len))
-		return -FI_EADDRNOTAVAIL;
-	spin_lock_bh(&ep->lock);
-	if (!ep->stopped)
-		conn = conn_to(ep, op->addr);
-	if (conn)
-		kref_get(&conn->ref);
-	spin_unlock_bh(&ep->lock);
-	if (!conn)
-		return ep->stopped ? -FI_ESHUTDOWN : -FI_EAGAIN;
-	ret = tcp_conn_send(conn, op);
-	tcp_conn_put(conn);
-	/* One that has just ended makes room for a new one. */
-	return ret == -FI_ENOTCONN ? -FI_EAGAIN : ret;
-}
-
-static bool set_connecting(struct tcp_conn *conn)
+static bool conn_set_connecting(struct tcp_conn *conn)
 {
 	bool ok;
 
@@ -94,7 +52,17 @@ static bool set_connecting(struct tcp_conn *conn)
 	return ok;
 }
 
-int tcp_rdm_begin(struct tcp_conn *conn)
+/* What the request says lies in conn->cm. */
+static void rdm_request_fill(struct tcp_conn *conn)
+{
+	const struct wire_rdm rdm = { .port = addr_port(&conn->ep->name),
+				      .pid = cpu_to_be32(conn->ep->pid) };
+
+	memcpy(conn->cm, &rdm, sizeof(rdm));
+	conn->cm_len = sizeof(rdm);
+}
+
+static int rdm_begin(struct tcp_conn *conn)
 {
 	struct tcp_ep *ep = conn->ep;
 	struct sockaddr_storage addr = {};
@@ -102,21 +70,23 @@ int tcp_rdm_begin(struct tcp_conn *conn)
 
 	if (!kofi_av_get(ep->ep.av, conn->peer, &addr, sizeof(addr), &len))
 		return -FI_EADDRNOTAVAIL;
-	if (!set_connecting(conn))
+	if (!conn_set_connecting(conn))
 		return -FI_ESHUTDOWN;
-	return tcp_conn_connect(conn, kofi_domain_net(ep->ep.domain), &ep->name, &addr);
+	rdm_request_fill(conn);
+	return tcp_sock_connect(conn, kofi_domain_net(ep->ep.domain), &ep->name, &addr);
 }
 
-void tcp_rdm_request(struct tcp_conn *conn, struct wire_rdm *out)
+static int rdm_accepted(struct tcp_conn *conn)
 {
-	memset(out, 0, sizeof(*out));
-	out->port = port_of(&conn->ep->name);
-	out->pid = cpu_to_be32(conn->ep->pid);
+	if (tcp_cm_data_len(conn) < sizeof(struct wire_rdm))
+		return -FI_EPROTO;
+	conn->pid = be32_to_cpu(((const struct wire_rdm *)tcp_cm_data(conn))->pid);
+	return tcp_conn_up(conn, CONN_WAIT_RESPONSE) ? 0 : -FI_ECONNABORTED;
 }
 
 /* The peer prefers a connection of its own, which brings what waits here along; it may have
  * been lost, so that another attempt is made. */
-bool tcp_rdm_refused(struct tcp_conn *conn)
+static bool rdm_refused(struct tcp_conn *conn)
 {
 	bool again;
 
@@ -133,6 +103,69 @@ bool tcp_rdm_refused(struct tcp_conn *conn)
 	return again;
 }
 
+static void rdm_ended(struct tcp_conn *conn, enum conn_state was, int err)
+{
+	struct tcp_ep *ep = conn->ep;
+
+	spin_lock_bh(&ep->lock);
+	if (conn->peer != FI_ADDR_NOTAVAIL && xa_load(&ep->peers, conn->peer) == conn)
+		xa_erase(&ep->peers, conn->peer);
+	if (!ep->stopped)
+		tcp_ctl_kick(&ep->reap);
+	spin_unlock_bh(&ep->lock);
+}
+
+static const struct tcp_owner rdm_owner = {
+	.begin = rdm_begin,
+	.accepted = rdm_accepted,
+	.refused = rdm_refused,
+	.ended = rdm_ended,
+};
+
+/* ---- sending ---- */
+
+static struct tcp_conn *peer_conn(struct tcp_ep *ep, fi_addr_t peer)
+{
+	struct tcp_conn *conn = xa_load(&ep->peers, peer);
+
+	if (conn)
+		return conn;
+	conn = tcp_conn_new(CONN_NEW, tcp_serve, GFP_ATOMIC);
+	if (!conn)
+		return NULL;
+	if (xa_is_err(xa_store(&ep->peers, peer, conn, GFP_ATOMIC))) {
+		tcp_conn_put(conn);
+		return NULL;
+	}
+	tcp_conn_own(conn, &rdm_owner, ep);
+	conn->peer = peer;
+	list_add_tail(&conn->node, &ep->conns);
+	return conn;
+}
+
+int tcp_rdm_tx(struct tcp_ep *ep, struct kofi_op *op)
+{
+	struct sockaddr_storage addr;
+	struct tcp_conn *conn = NULL;
+	size_t len;
+	int ret;
+
+	if (!kofi_av_get(ep->ep.av, op->addr, &addr, sizeof(addr), &len))
+		return -FI_EADDRNOTAVAIL;
+	spin_lock_bh(&ep->lock);
+	if (!ep->stopped)
+		conn = peer_conn(ep, op->addr);
+	if (conn)
+		kref_get(&conn->ref);
+	spin_unlock_bh(&ep->lock);
+	if (!conn)
+		return ep->stopped ? -FI_ESHUTDOWN : -FI_EAGAIN;
+	ret = tcp_conn_send(conn, op);
+	tcp_conn_put(conn);
+	/* One that has just ended makes room for a new one. */
+	return ret == -FI_ENOTCONN ? -FI_EAGAIN : ret;
+}
+
 /* ---- accepting ---- */
 
 enum verdict {
@@ -142,10 +175,10 @@ enum verdict {
 };
 
 /* Under ep->lock and old->lock. */
-static enum verdict judge(const struct tcp_ep *ep, const struct tcp_conn *old,
+static enum verdict verdict_find(const struct tcp_ep *ep, const struct tcp_conn *old,
 			  const struct sockaddr_storage *peer, u32 pid)
 {
-	int order = compare(peer, &ep->name);
+	int order = addr_compare(peer, &ep->name);
 
 	switch (old->state) {
 	case CONN_NEW:
@@ -161,7 +194,7 @@ static enum verdict judge(const struct tcp_ep *ep, const struct tcp_conn *old,
 }
 
 /* What waits at @old goes by @conn. Under ep->lock and old->lock. */
-static void take_over(struct tcp_conn *conn, struct tcp_conn *old)
+static void conn_take_over(struct tcp_conn *conn, struct tcp_conn *old)
 {
 	if (old->state < CONN_UP)
 		list_splice_tail_init(&old->txq, &conn->txq);
@@ -170,7 +203,7 @@ static void take_over(struct tcp_conn *conn, struct tcp_conn *old)
 	tcp_conn_kick(old);
 }
 
-static enum verdict settle(struct tcp_ep *ep, struct tcp_conn *conn,
+static enum verdict request_settle(struct tcp_ep *ep, struct tcp_conn *conn,
 			   const struct sockaddr_storage *peer)
 {
 	struct tcp_conn *old = conn->peer == FI_ADDR_NOTAVAIL ? NULL :
@@ -181,31 +214,31 @@ static enum verdict settle(struct tcp_ep *ep, struct tcp_conn *conn,
 		return REFUSE;
 	if (old) {
 		spin_lock(&old->lock);
-		verdict = judge(ep, old, peer, conn->pid);
+		verdict = verdict_find(ep, old, peer, conn->pid);
 		if (verdict == ACCEPT)
-			take_over(conn, old);
+			conn_take_over(conn, old);
 		spin_unlock(&old->lock);
 	}
 	if (verdict == REFUSE)
 		return REFUSE;
 	if (verdict == ACCEPT)
 		xa_store(&ep->peers, conn->peer, conn, GFP_ATOMIC);
-	conn->ep = ep;
+	tcp_conn_own(conn, &rdm_owner, ep);
 	list_add_tail(&conn->node, &ep->conns);
 	return verdict;
 }
 
 /* The request of a peer is in conn->cm. */
-static int on_request(struct tcp_listener *listener, struct tcp_conn *conn)
+static int rdm_on_request(struct tcp_listener *listener, struct tcp_conn *conn)
 {
 	struct tcp_ep *ep = container_of(listener, struct tcp_ep, listener);
-	const struct wire_rdm *rdm = (const void *)(conn->cm + sizeof(struct wire_cm));
+	const struct wire_rdm *rdm = tcp_cm_data(conn);
 	struct sockaddr_storage peer = conn->addr;
 	struct wire_rdm answer = *rdm;
 	enum verdict verdict;
 	int ret;
 
-	if (be16_to_cpu(((struct wire_cm *)conn->cm)->len) < sizeof(*rdm) || !rdm->pid)
+	if (tcp_cm_data_len(conn) < sizeof(*rdm) || !rdm->pid)
 		return -FI_EPROTO;
 	((struct sockaddr_in *)&peer)->sin_port = rdm->port;
 	conn->pid = be32_to_cpu(rdm->pid);
@@ -213,13 +246,13 @@ static int on_request(struct tcp_listener *listener, struct tcp_conn *conn)
 	if (!tcp_listener_take(listener, conn))
 		return -FI_EAGAIN;
 	spin_lock_bh(&ep->lock);
-	verdict = settle(ep, conn, &peer);
+	verdict = request_settle(ep, conn, &peer);
 	spin_unlock_bh(&ep->lock);
 	answer.features = 0;
 	answer.pid = cpu_to_be32(ep->pid);
 	if (verdict == REFUSE) {
 		spin_lock_bh(&ep->lock);
-		conn->ep = ep;
+		tcp_conn_own(conn, &rdm_owner, ep);
 		list_add_tail(&conn->node, &ep->conns);
 		spin_unlock_bh(&ep->lock);
 		tcp_cm_write(conn, WIRE_CM_REFUSAL, &answer, sizeof(answer));
@@ -228,27 +261,12 @@ static int on_request(struct tcp_listener *listener, struct tcp_conn *conn)
 	ret = tcp_cm_write(conn, WIRE_CM_RESPONSE, &answer, sizeof(answer));
 	if (ret)
 		return ret;
-	spin_lock_bh(&conn->lock);
-	conn->state = CONN_UP;
-	spin_unlock_bh(&conn->lock);
-	return 0;
+	return tcp_conn_up(conn, CONN_REQUESTED) ? 0 : -FI_ECONNABORTED;
 }
 
 /* ---- the end ---- */
 
-void tcp_rdm_ended(struct tcp_conn *conn, int err)
-{
-	struct tcp_ep *ep = conn->ep;
-
-	spin_lock_bh(&ep->lock);
-	if (conn->peer != FI_ADDR_NOTAVAIL && xa_load(&ep->peers, conn->peer) == conn)
-		xa_erase(&ep->peers, conn->peer);
-	if (!ep->stopped)
-		queue_work(tcp_ctl_wq, &ep->reap);
-	spin_unlock_bh(&ep->lock);
-}
-
-static struct tcp_conn *next(struct tcp_ep *ep, bool all)
+static struct tcp_conn *conn_next(struct tcp_ep *ep, bool all)
 {
 	struct tcp_conn *conn;
 
@@ -269,8 +287,8 @@ void tcp_rdm_reap(struct work_struct *work)
 	struct tcp_ep *ep = container_of(work, struct tcp_ep, reap);
 	struct tcp_conn *conn;
 
-	while ((conn = next(ep, false))) {
-		tcp_conn_stop(conn, FI_ECONNRESET);
+	while ((conn = conn_next(ep, false))) {
+		tcp_serve_stop(conn, FI_ECONNRESET);
 		tcp_conn_put(conn);
 	}
 }
@@ -280,7 +298,7 @@ int tcp_rdm_enable(struct tcp_ep *ep)
 	do {
 		ep->pid = get_random_u32();
 	} while (!ep->pid);
-	return tcp_listen(&ep->listener, kofi_domain_net(ep->ep.domain), &ep->name, on_request);
+	return tcp_listen(&ep->listener, kofi_domain_net(ep->ep.domain), &ep->name, rdm_on_request);
 }
 
 void tcp_rdm_stop(struct tcp_ep *ep)

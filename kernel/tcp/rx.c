@@ -11,14 +11,6 @@
 
 #include "tcp.h"
 
-static unsigned int saved_max = 64;
-module_param(saved_max, uint, 0644);
-MODULE_PARM_DESC(saved_max, "messages of one peer that are kept when they find no receive");
-
-static unsigned int saved_size_max = 65536;
-module_param(saved_size_max, uint, 0644);
-MODULE_PARM_DESC(saved_size_max, "longest message that is kept when it finds no receive");
-
 static u8 junk[PAGE_SIZE];	/* takes payload that is not wanted */
 
 /* ---- validation ---- */
@@ -106,7 +98,7 @@ static int words_check(struct tcp_conn *conn)
 /* ---- the socket ---- */
 
 /* Bytes read; -EAGAIN; an error, which the end of the stream is. */
-static int recv(struct tcp_conn *conn, struct iov_iter *iter, int end)
+static int sock_recv(struct tcp_conn *conn, struct iov_iter *iter, int end)
 {
 	struct msghdr msg = { .msg_iter = *iter };
 	int ret;
@@ -115,219 +107,26 @@ static int recv(struct tcp_conn *conn, struct iov_iter *iter, int end)
 	return ret ? ret : end;
 }
 
-static int recv_buf(struct tcp_conn *conn, void *buf, size_t len, int end)
+static int buf_recv(struct tcp_conn *conn, void *buf, size_t len, int end)
 {
 	struct kvec iov = { buf, len };
 	struct iov_iter iter;
 
 	iov_iter_kvec(&iter, ITER_DEST, &iov, 1, len);
-	return recv(conn, &iter, end);
+	return sock_recv(conn, &iter, end);
 }
 
-static int recv_segs(struct tcp_conn *conn, const struct kofi_segs *segs, size_t off, size_t len)
+static int segs_recv(struct tcp_conn *conn, const struct kofi_segs *segs, size_t off, size_t len)
 {
 	struct iov_iter iter;
 
 	kofi_segs_iter(segs, ITER_DEST, off, len, &iter);
-	return recv(conn, &iter, -FI_ECONNRESET);
-}
-
-/* ---- messages ---- */
-
-static struct kofi_recvd recvd_of(const struct tcp_conn *conn)
-{
-	const struct tcp_rx *rx = &conn->rx;
-	struct kofi_recvd recvd = {
-		.len = rx->len, .flags = rx->flags & WIRE_F_DATA ? FI_REMOTE_CQ_DATA : 0,
-		.data = rx->data, .tag = rx->tag, .src = conn->peer,
-	};
-
-	return recvd;
-}
-
-static void saved_free(struct tcp_saved *saved)
-{
-	struct tcp_conn *conn = saved->conn;
-
-	atomic_dec(&conn->saved_cnt);
-	kvfree(saved);
-	tcp_conn_put(conn);
-}
-
-static void saved_deliver(struct tcp_saved *saved, struct kofi_op *op)
-{
-	struct kvec iov = { saved->data, saved->recvd.len };
-	struct kofi_segs segs = { .cnt = 1, .len = iov.iov_len, .kvec = &iov };
-
-	kofi_segs_copy(&op->segs, 0, &segs, 0, min(op->segs.len, segs.len));
-	kofi_rx_done(op, 0, &saved->recvd);
-	saved_free(saved);
-}
-
-/* Messages of peers that are known, and small, wait in memory. */
-static struct tcp_saved *saved_new(struct tcp_conn *conn)
-{
-	struct tcp_saved *saved;
-
-	if (conn->peer == FI_ADDR_NOTAVAIL || conn->rx.len > saved_size_max ||
-	    atomic_read(&conn->saved_cnt) >= saved_max)
-		return NULL;
-	saved = kvzalloc(struct_size(saved, data, conn->rx.len), GFP_KERNEL | __GFP_NOWARN);
-	if (!saved)
-		return NULL;
-	saved->arrival.saved = true;
-	saved->recvd = recvd_of(conn);
-	saved->conn = conn;
-	kref_get(&conn->ref);
-	atomic_inc(&conn->saved_cnt);
-	return saved;
-}
-
-static void arrival_fill(struct tcp_arrival *arrival, const struct tcp_conn *conn)
-{
-	arrival->arrival.tagged = conn->rx.hdr.op == WIRE_TAGGED;
-	arrival->arrival.src = conn->peer;
-	arrival->arrival.tag = conn->rx.tag;
-	arrival->arrival.len = conn->rx.len;
-}
-
-static int begin_saved(struct tcp_conn *conn, struct tcp_saved *saved)
-{
-	struct kofi_op *op;
-
-	arrival_fill(&saved->arrival, conn);
-	op = kofi_rx_arrive(&conn->ep->ep, &saved->arrival.arrival);
-	if (op)
-		saved_free(saved);
-	else
-		conn->rx.saved = saved;
-	if (IS_ERR(op))
-		return PTR_ERR(op);
-	conn->rx.op = op;
-	conn->rx.phase = RX_PAYLOAD;
-	return 0;
-}
-
-static int begin_msg(struct tcp_conn *conn)
-{
-	struct tcp_rx *rx = &conn->rx;
-	struct tcp_saved *saved;
-	struct kofi_op *op;
-
-	arrival_fill(&conn->arrival, conn);
-	op = kofi_rx_match(&conn->ep->ep, &conn->arrival.arrival);
-	if (op) {
-		rx->op = op;
-		rx->phase = RX_PAYLOAD;
-		return 0;
-	}
-	saved = saved_new(conn);
-	if (saved)
-		return begin_saved(conn, saved);
-	rx->phase = RX_WAIT;
-	conn->arrival.saved = false;
-	kref_get(&conn->ref);
-	op = kofi_rx_arrive(&conn->ep->ep, &conn->arrival.arrival);
-	if (!op)
-		return 0;
-	tcp_conn_put(conn);
-	if (IS_ERR(op))
-		return PTR_ERR(op);
-	rx->op = op;
-	rx->phase = RX_PAYLOAD;
-	return 0;
-}
-
-/* A receive without its message: the next message may have it. */
-static void give_back(struct tcp_ep *ep, struct kofi_op *op)
-{
-	if (ep->ep.type == FI_EP_RDM)
-		kofi_rx_repost(&ep->ep, op);
-	else
-		kofi_rx_done(op, FI_ECANCELED, NULL);
-}
-
-static void match_conn(struct tcp_conn *conn, struct kofi_op *op)
-{
-	bool dead;
-
-	spin_lock_bh(&conn->lock);
-	dead = conn->state == CONN_DEAD;
-	if (!dead)
-		conn->rx.op = op;
-	spin_unlock_bh(&conn->lock);
-	if (dead)
-		give_back(conn->ep, op);
-	else
-		tcp_conn_kick(conn);
-	tcp_conn_put(conn);
-}
-
-static void match_saved(struct tcp_saved *saved, struct kofi_op *op)
-{
-	struct tcp_ep *ep = saved->conn->ep;
-	bool complete, failed;
-
-	spin_lock_bh(&ep->ep.lock);
-	complete = saved->complete;
-	failed = saved->failed;
-	saved->rx = op;
-	spin_unlock_bh(&ep->ep.lock);
-	if (complete) {
-		saved_deliver(saved, op);
-	} else if (failed) {
-		saved_free(saved);
-		give_back(ep, op);
-	}
-}
-
-void tcp_rx_match(struct kofi_ep *ep, struct kofi_op *op, struct kofi_arrival *arrival)
-{
-	struct tcp_arrival *found = container_of(arrival, struct tcp_arrival, arrival);
-
-	if (found->saved)
-		match_saved(container_of(found, struct tcp_saved, arrival), op);
-	else
-		match_conn(container_of(found, struct tcp_conn, arrival), op);
-}
-
-static void saved_end(struct tcp_ep *ep, struct tcp_saved *saved, bool complete)
-{
-	struct kofi_op *op;
-
-	if (!complete && kofi_arrival_cancel(&ep->ep, &saved->arrival.arrival)) {
-		saved_free(saved);
-		return;
-	}
-	spin_lock_bh(&ep->ep.lock);
-	saved->complete = complete;
-	saved->failed = !complete;
-	op = saved->rx;
-	spin_unlock_bh(&ep->ep.lock);
-	if (op && complete) {
-		saved_deliver(saved, op);
-	} else if (op) {
-		saved_free(saved);
-		give_back(ep, op);
-	}
-}
-
-void tcp_saved_drop(struct tcp_ep *ep)
-{
-	struct kofi_arrival *arrival;
-	int i;
-
-	for (i = 0; i < 2; i++)
-		while ((arrival = list_first_entry_or_null(&ep->ep.arrivals[i],
-							   struct kofi_arrival, node)))
-			if (kofi_arrival_cancel(&ep->ep, arrival))
-				saved_free(container_of(arrival, struct tcp_saved,
-							arrival.arrival));
+	return sock_recv(conn, &iter, -FI_ECONNRESET);
 }
 
 /* ---- remote memory ---- */
 
-static int begin_read(struct tcp_conn *conn)
+static int read_begin(struct tcp_conn *conn)
 {
 	struct tcp_rx *rx = &conn->rx;
 	struct tcp_answer *answer = kzalloc(sizeof(*answer), GFP_KERNEL);
@@ -360,7 +159,7 @@ static int begin_read(struct tcp_conn *conn)
 }
 
 /* All ranges are good before a byte of one is written. */
-static int begin_write(struct tcp_conn *conn)
+static int write_begin(struct tcp_conn *conn)
 {
 	struct tcp_rx *rx = &conn->rx;
 	struct kofi_mr *mr;
@@ -379,7 +178,7 @@ static int begin_write(struct tcp_conn *conn)
 }
 
 /* The region is held while bytes are copied, not while they are waited for. */
-static int recv_write(struct tcp_conn *conn)
+static int write_recv(struct tcp_conn *conn)
 {
 	struct tcp_rx *rx = &conn->rx;
 	size_t off = rx->off, at, len;
@@ -393,12 +192,12 @@ static int recv_write(struct tcp_conn *conn)
 			  FI_REMOTE_WRITE, &mr, &at);
 	if (ret)
 		return ret;
-	ret = recv_segs(conn, &mr->segs, at, len);
+	ret = segs_recv(conn, &mr->segs, at, len);
 	kofi_mr_put(mr);
 	return ret;
 }
 
-static int begin_read_rsp(struct tcp_conn *conn)
+static int read_rsp_begin(struct tcp_conn *conn)
 {
 	struct tcp_rx *rx = &conn->rx;
 	struct kofi_op *op = list_first_entry_or_null(&conn->read_wait, struct kofi_op, node);
@@ -411,7 +210,7 @@ static int begin_read_rsp(struct tcp_conn *conn)
 	return 0;
 }
 
-static int on_ack(struct tcp_conn *conn)
+static int ack_end(struct tcp_conn *conn)
 {
 	struct kofi_op *op = list_first_entry_or_null(&conn->ack_wait, struct kofi_op, node);
 
@@ -425,7 +224,7 @@ static int on_ack(struct tcp_conn *conn)
 
 /* ---- frames ---- */
 
-static int begin(struct tcp_conn *conn)
+static int frame_begin(struct tcp_conn *conn)
 {
 	struct tcp_rx *rx = &conn->rx;
 	int ret;
@@ -435,27 +234,27 @@ static int begin(struct tcp_conn *conn)
 		return ret;
 	switch (rx->hdr.op) {
 	case WIRE_MSG:
-		return rx->hdr.op_data == WIRE_ACK ? on_ack(conn) : begin_msg(conn);
+		return rx->hdr.op_data == WIRE_ACK ? ack_end(conn) : tcp_match_begin(conn);
 	case WIRE_TAGGED:
-		return begin_msg(conn);
+		return tcp_match_begin(conn);
 	case WIRE_READ_REQ:
-		return begin_read(conn);
+		return read_begin(conn);
 	case WIRE_READ_RSP:
-		return begin_read_rsp(conn);
+		return read_rsp_begin(conn);
 	case WIRE_PACKET:
 		return tcp_packet_begin(conn);
 	default:
-		return begin_write(conn);
+		return write_begin(conn);
 	}
 }
 
-static int recv_hdr(struct tcp_conn *conn)
+static int hdr_recv(struct tcp_conn *conn)
 {
 	struct tcp_rx *rx = &conn->rx;
 	size_t want = rx->phase == RX_HDR ? sizeof(rx->hdr) : rx->hdr.hdr_len;
 	int ret;
 
-	ret = recv_buf(conn, rx->buf + rx->got, want - rx->got,
+	ret = buf_recv(conn, rx->buf + rx->got, want - rx->got,
 		       rx->got ? -FI_ECONNRESET : -FI_ESHUTDOWN);
 	if (ret < 0)
 		return ret;
@@ -472,24 +271,24 @@ static int recv_hdr(struct tcp_conn *conn)
 		}
 	}
 	rx->got = 0;
-	return begin(conn);
+	return frame_begin(conn);
 }
 
 /* The payload of a message: what the receive does not hold is read and dropped. */
-static int recv_msg(struct tcp_conn *conn)
+static int msg_recv(struct tcp_conn *conn)
 {
 	struct tcp_rx *rx = &conn->rx;
 	size_t left = rx->len - rx->off;
 
 	if (rx->saved)
-		return recv_buf(conn, rx->saved->data + rx->off, left, -FI_ECONNRESET);
+		return buf_recv(conn, rx->saved->data + rx->off, left, -FI_ECONNRESET);
 	if (rx->off < rx->op->segs.len)
-		return recv_segs(conn, &rx->op->segs, rx->off,
+		return segs_recv(conn, &rx->op->segs, rx->off,
 				 min(left, rx->op->segs.len - rx->off));
-	return recv_buf(conn, junk, min(left, sizeof(junk)), -FI_ECONNRESET);
+	return buf_recv(conn, junk, min(left, sizeof(junk)), -FI_ECONNRESET);
 }
 
-static int acknowledge(struct tcp_conn *conn)
+static int ack_send(struct tcp_conn *conn)
 {
 	struct tcp_answer *answer;
 	int ret;
@@ -506,10 +305,9 @@ static int acknowledge(struct tcp_conn *conn)
 	return ret;
 }
 
-static int end(struct tcp_conn *conn)
+static int payload_end(struct tcp_conn *conn)
 {
 	struct tcp_rx *rx = &conn->rx;
-	struct kofi_recvd recvd = recvd_of(conn);
 	struct tcp_saved *saved = rx->saved;
 	struct kofi_op *op = rx->op;
 	int ret = 0;
@@ -524,67 +322,40 @@ static int end(struct tcp_conn *conn)
 	case WIRE_PACKET:
 		return tcp_packet_end(conn, op);
 	case WIRE_WRITE:
-		ret = kofi_remote_done(&conn->ep->ep, FI_RMA | FI_REMOTE_WRITE | recvd.flags,
+		ret = kofi_remote_done(&conn->ep->ep, FI_RMA | FI_REMOTE_WRITE |
+				       (rx->flags & WIRE_F_DATA ? FI_REMOTE_CQ_DATA : 0),
 				       rx->len, rx->data);
 		break;
 	default:
-		if (saved)
-			saved_end(conn->ep, saved, true);
-		else
-			kofi_rx_done(op, 0, &recvd);
+		tcp_match_end(conn, op, saved);
 	}
-	return ret ? ret : acknowledge(conn);
+	return ret ? ret : ack_send(conn);
 }
 
-static int recv_payload(struct tcp_conn *conn)
+static int payload_recv(struct tcp_conn *conn)
 {
 	struct tcp_rx *rx = &conn->rx;
 	int ret;
 
 	if (rx->off == rx->len)
-		return end(conn);
+		return payload_end(conn);
 	switch (rx->hdr.op) {
 	case WIRE_READ_RSP:
-		ret = recv_segs(conn, &rx->op->segs, rx->off, rx->len - rx->off);
+		ret = segs_recv(conn, &rx->op->segs, rx->off, rx->len - rx->off);
 		break;
 	case WIRE_WRITE:
-		ret = recv_write(conn);
+		ret = write_recv(conn);
 		break;
 	case WIRE_PACKET:
-		ret = recv_segs(conn, &rx->into, rx->off, rx->len - rx->off);
+		ret = segs_recv(conn, &rx->into, rx->off, rx->len - rx->off);
 		break;
 	default:
-		ret = recv_msg(conn);
+		ret = msg_recv(conn);
 	}
 	if (ret < 0)
 		return ret;
 	rx->off += ret;
-	return rx->off == rx->len ? end(conn) : 0;
-}
-
-static bool receive_came(struct tcp_conn *conn)
-{
-	bool came;
-
-	spin_lock_bh(&conn->lock);
-	came = conn->rx.op;
-	spin_unlock_bh(&conn->lock);
-	return came;
-}
-
-/* Nothing is read, but a reset is noticed, and that the peer has closed: the application of a
- * connection is told, and may still receive what the peer had sent. */
-static int waiting(struct tcp_conn *conn)
-{
-	struct sock *sk = conn->sock->sk;
-
-	if (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN) {
-		if (conn->ep->ep.type == FI_EP_MSG)
-			kofi_ep_ended(&conn->ep->ep);
-		else if (conn->peer == FI_ADDR_NOTAVAIL)
-			return -FI_ECONNRESET;
-	}
-	return sock_error(sk);
+	return rx->off == rx->len ? payload_end(conn) : 0;
 }
 
 int tcp_rx_run(struct tcp_conn *conn, bool *more_p)
@@ -592,11 +363,11 @@ int tcp_rx_run(struct tcp_conn *conn, bool *more_p)
 	int ret;
 
 	if (conn->rx.phase == RX_WAIT) {
-		if (!receive_came(conn))
-			return waiting(conn);
-		conn->rx.phase = RX_PAYLOAD;
+		ret = tcp_match_wait(conn);
+		if (ret || conn->rx.phase == RX_WAIT)
+			return ret;
 	}
-	ret = conn->rx.phase == RX_PAYLOAD ? recv_payload(conn) : recv_hdr(conn);
+	ret = conn->rx.phase == RX_PAYLOAD ? payload_recv(conn) : hdr_recv(conn);
 	if (ret == -EAGAIN)
 		return 0;
 	if (ret == -FI_ENOKEY)
@@ -606,7 +377,7 @@ int tcp_rx_run(struct tcp_conn *conn, bool *more_p)
 	return ret;
 }
 
-/* The state is CONN_DEAD: rx_match() leaves no receive here any more. */
+/* The state is CONN_DEAD: tcp_match_receive() leaves no receive here any more. */
 void tcp_rx_fail(struct tcp_conn *conn, int err)
 {
 	struct tcp_rx *rx = &conn->rx;
@@ -624,10 +395,8 @@ void tcp_rx_fail(struct tcp_conn *conn, int err)
 	rx->saved = NULL;
 	rx->phase = RX_HDR;
 	tcp_packet_fail(conn);
-	if (saved)
-		saved_end(conn->ep, saved, false);
-	else if (op && (rx->hdr.op == WIRE_READ_RSP || rx->hdr.op == WIRE_PACKET))
+	if (op && (rx->hdr.op == WIRE_READ_RSP || rx->hdr.op == WIRE_PACKET))
 		tcp_op_part(container_of(op, struct tcp_op, op), err);
-	else if (op)
-		give_back(conn->ep, op);
+	else
+		tcp_match_fail(conn, op, saved);
 }

@@ -129,11 +129,27 @@ struct tcp_rx {
 	struct tcp_saved	*saved;
 };
 
+/* What a connection tells its owner: a listener until the request is taken, then an endpoint. The calls
+ * come from the work item, in process context; ended also from tcp_serve_stop(). */
+struct tcp_owner {
+	/* Operations wait, and there is no socket: connect (CONN_NEW). */
+	int	(*begin)(struct tcp_conn *conn);
+	/* The peer's request is in conn->cm. */
+	int	(*requested)(struct tcp_conn *conn);
+	/* The peer's response is in conn->cm: the owner makes the state CONN_UP. */
+	int	(*accepted)(struct tcp_conn *conn);
+	/* The peer, or its host, has refused. True: the owner will have it tried again. NULL: false */
+	bool	(*refused)(struct tcp_conn *conn);
+	/* It has ended in the state @was; its operations have. @err: FI_E number */
+	void	(*ended)(struct tcp_conn *conn, enum conn_state was, int err);
+};
+
 struct tcp_conn {
 	struct kref		ref;
 	struct fid		fid;		/* handle of a request */
+	const struct tcp_owner	*owner;		/* what is told of it; behind ep */
 	struct tcp_ep		*ep;		/* NULL until accepted */
-	struct tcp_listener	*listener;	/* while pending there */
+	struct tcp_listener	*listener;	/* while pending there; under lock */
 	struct list_head	node;		/* in listener->pending, or ep->conns */
 	bool			announced;	/* in listener: the application has its handle */
 	struct sockaddr_storage	addr;		/* the peer's, once TCP has connected */
@@ -168,7 +184,7 @@ struct tcp_conn {
 	struct tcp_arrival	arrival;	/* of the frame that waits */
 	atomic_t		saved_cnt;
 	size_t			cm_got;		/* of the connection message */
-	size_t			cm_len;		/* of ours, to send */
+	size_t			cm_len;		/* of the private data of our request, in cm until it is sent */
 	u8			cm[sizeof(struct wire_cm) + WIRE_CM_DATA_MAX];
 };
 
@@ -209,11 +225,6 @@ struct tcp_ep {
 	bool			stopped;
 };
 
-extern struct workqueue_struct *tcp_wq;		/* connections */
-extern struct workqueue_struct *tcp_ctl_wq;	/* what waits for work of connections */
-extern const struct kofi_obj_ops tcp_obj_ops;
-extern struct fi_ops_cm tcp_cm;
-
 static inline struct tcp_ep *tcp_ep_of(struct kofi_ep *ep)
 {
 	return container_of(ep, struct tcp_ep, ep);
@@ -230,17 +241,43 @@ static inline u64 wire64(const struct tcp_conn *conn, u64 v)
 	return conn->swap ? swab64(v) : v;
 }
 
+static inline bool tcp_conn_is_rdm(const struct tcp_conn *conn)
+{
+	return conn->ep && conn->ep->ep.type == FI_EP_RDM;
+}
+
+/* Private data of the connection message in conn->cm. */
+static inline const void *tcp_cm_data(const struct tcp_conn *conn)
+{
+	return conn->cm + sizeof(struct wire_cm);
+}
+
+static inline size_t tcp_cm_data_len(const struct tcp_conn *conn)
+{
+	return be16_to_cpu(((const struct wire_cm *)conn->cm)->len);
+}
+
+/*
+ * Each file calls those above it alone (test/layers); what goes up goes by tcp_owner and
+ * tcp_listener::on_request.
+ */
+
 /* ---- conn.c ---- */
 
-struct tcp_conn *tcp_conn_new(enum conn_state state, gfp_t gfp);
+int tcp_queues_open(void);
+void tcp_queues_close(void);
+/* tcp_ctl_kick - run @work, which may wait for work items of connections. */
+void tcp_ctl_kick(struct work_struct *work);
+
+/* tcp_conn_new - a connection that @serve works for (tcp_serve()), without an owner yet. */
+struct tcp_conn *tcp_conn_new(enum conn_state state, work_func_t serve, gfp_t gfp);
 void tcp_conn_put(struct tcp_conn *conn);
 
-/* tcp_conn_attach - serve @sock from now on; it becomes the connection's. May sleep. */
-void tcp_conn_attach(struct tcp_conn *conn, struct socket *sock);
+/* tcp_conn_own - what is told of it from now on. @ep: the endpoint, or NULL */
+void tcp_conn_own(struct tcp_conn *conn, const struct tcp_owner *owner, struct tcp_ep *ep);
 
-/* tcp_conn_connect - a socket that connects, from @src on. May sleep. */
-int tcp_conn_connect(struct tcp_conn *conn, struct net *net, const struct sockaddr_storage *src,
-		     const struct sockaddr_storage *dst);
+/* tcp_conn_up - it takes and sends frames from now on; false: its state is not @from. */
+bool tcp_conn_up(struct tcp_conn *conn, enum conn_state from);
 
 /* tcp_conn_kick - run the work item. */
 void tcp_conn_kick(struct tcp_conn *conn);
@@ -248,30 +285,23 @@ void tcp_conn_kick(struct tcp_conn *conn);
 /* tcp_conn_end - end it with an error, soon, by the work item. */
 void tcp_conn_end(struct tcp_conn *conn, int err);
 
-/* tcp_conn_stop - end it now; nothing of it runs afterwards. May sleep. */
-void tcp_conn_stop(struct tcp_conn *conn, int err);
-
 /* tcp_conn_send - append an operation; -FI_ENOTCONN when it is not up. */
 int tcp_conn_send(struct tcp_conn *conn, struct kofi_op *op);
 
-/* tcp_cm_write - send a connection message of ours. */
-int tcp_cm_write(struct tcp_conn *conn, u8 type, const void *data, size_t len);
+/* ---- op.c ---- */
 
-struct socket *tcp_sock_create(struct net *net, const struct sockaddr_storage *addr);
-void tcp_sock_limits(struct socket *sock);
-
-/* ---- tx.c, rx.c: the work item's; more_p: [out] there may be more to do at once ---- */
-
-int tcp_tx_run(struct tcp_conn *conn, bool *more_p);
-int tcp_rx_run(struct tcp_conn *conn, bool *more_p);
-void tcp_tx_fail(struct tcp_conn *conn, int err);
-void tcp_rx_fail(struct tcp_conn *conn, int err);
 /* tcp_op_part - a part of an operation is over. */
 void tcp_op_part(struct tcp_op *op, int err);
+/* tcp_op_lend - a part begins that is over when the network stack has dropped all pages; tcp_op_lent():
+ * it has been given all of them. */
+void tcp_op_lend(struct tcp_op *op);
+void tcp_op_lent(struct tcp_op *op);
+
+/* tcp_answer_add - @answer is sent in its turn, and then freed; -FI_EPROTO: too many wait. */
 int tcp_answer_add(struct tcp_conn *conn, struct tcp_answer *answer);
-void tcp_rx_match(struct kofi_ep *ep, struct kofi_op *op, struct kofi_arrival *arrival);
-/* tcp_saved_drop - saved messages that no receive will take. */
-void tcp_saved_drop(struct tcp_ep *ep);
+void tcp_answer_part(struct tcp_answer *answer);
+void tcp_answer_lend(struct tcp_answer *answer);
+void tcp_answer_lent(struct tcp_answer *answer);
 
 /* ---- packet.c: frames that hold a packet; the work item's ---- */
 
@@ -283,6 +313,58 @@ int tcp_packet_begin(struct tcp_conn *conn);
 int tcp_packet_end(struct tcp_conn *conn, struct kofi_op *op);
 void tcp_packet_fail(struct tcp_conn *conn);
 
+/* ---- match.c: a message and its receive; the work item's, but for the last two ---- */
+
+/* tcp_match_begin - a header is complete: the phase becomes RX_PAYLOAD, or RX_WAIT. */
+int tcp_match_begin(struct tcp_conn *conn);
+/* tcp_match_wait - in RX_WAIT: RX_PAYLOAD if a receive has come. */
+int tcp_match_wait(struct tcp_conn *conn);
+/* tcp_match_end, tcp_match_fail - the payload is complete, or will not be. @op, @saved: those of rx */
+void tcp_match_end(struct tcp_conn *conn, struct kofi_op *op, struct tcp_saved *saved);
+void tcp_match_fail(struct tcp_conn *conn, struct kofi_op *op, struct tcp_saved *saved);
+/* tcp_match_receive - kofi_ep_ops::rx_match */
+void tcp_match_receive(struct kofi_ep *ep, struct kofi_op *op, struct kofi_arrival *arrival);
+/* tcp_match_drop - saved messages that no receive will take. */
+void tcp_match_drop(struct tcp_ep *ep);
+
+/* ---- tx.c, rx.c: the work item's; more_p: [out] there may be more to do at once ---- */
+
+int tcp_tx_run(struct tcp_conn *conn, bool *more_p);
+int tcp_rx_run(struct tcp_conn *conn, bool *more_p);
+void tcp_tx_fail(struct tcp_conn *conn, int err);
+void tcp_rx_fail(struct tcp_conn *conn, int err);
+
+/* ---- sock.c ---- */
+
+struct socket *tcp_sock_create(struct net *net, const struct sockaddr_storage *addr);
+void tcp_sock_limits(struct socket *sock);
+
+/* tcp_sock_attach - @sock becomes the connection's, and what it tells runs the work item. May sleep. */
+void tcp_sock_attach(struct tcp_conn *conn, struct socket *sock);
+
+/* tcp_sock_detach - release it; the network stack goes on with it. With @abort what it has not sent
+ * is dropped, and the pages with it. */
+void tcp_sock_detach(struct tcp_conn *conn, bool abort);
+
+/* tcp_sock_connect - a socket that connects, from @src on. May sleep. */
+int tcp_sock_connect(struct tcp_conn *conn, struct net *net, const struct sockaddr_storage *src,
+		     const struct sockaddr_storage *dst);
+
+/* ---- handshake.c ---- */
+
+/* tcp_cm_write - send a connection message. A fresh socket has room for so little; the published
+ * protocol wants one write. */
+int tcp_cm_write(struct tcp_conn *conn, u8 type, const void *data, size_t len);
+/* tcp_cm_read - receive the peer's into conn->cm. 0: complete; -FI_EAGAIN: more is to come. */
+int tcp_cm_read(struct tcp_conn *conn);
+
+/* ---- serve.c ---- */
+
+/* tcp_serve - the work item of a connection. */
+void tcp_serve(struct work_struct *work);
+/* tcp_serve_stop - end it now; nothing of it runs afterwards. May sleep. */
+void tcp_serve_stop(struct tcp_conn *conn, int err);
+
 /* ---- listen.c ---- */
 
 int tcp_listen(struct tcp_listener *listener, struct net *net, struct sockaddr_storage *name,
@@ -291,22 +373,20 @@ void tcp_listen_stop(struct tcp_listener *listener);
 /* tcp_listener_take - a pending connection becomes the caller's; false: it has gone. */
 bool tcp_listener_take(struct tcp_listener *listener, struct tcp_conn *conn);
 
-/* ---- cm.c, rdm.c: what the work item tells an endpoint; process context ---- */
+/* ---- cm.c: connected endpoints ---- */
 
-void tcp_msg_ended(struct tcp_conn *conn, bool was_up, int err, const void *data, size_t len);
+extern struct fi_ops_cm tcp_cm;
 int tcp_passive_ep(struct kofi_fabric_obj *fabric, struct fi_info *info, struct fid_pep **pep_p,
 		   void *context);
 /* tcp_msg_claim - an endpoint takes the request that @info names. */
 int tcp_msg_claim(struct tcp_ep *ep, const struct fi_info *info);
 
+/* ---- rdm.c: unconnected endpoints ---- */
+
 int tcp_rdm_enable(struct tcp_ep *ep);
 int tcp_rdm_tx(struct tcp_ep *ep, struct kofi_op *op);
-int tcp_rdm_begin(struct tcp_conn *conn);
-void tcp_rdm_ended(struct tcp_conn *conn, int err);
 void tcp_rdm_stop(struct tcp_ep *ep);
+/* tcp_rdm_reap - tcp_ep::reap */
 void tcp_rdm_reap(struct work_struct *work);
-void tcp_rdm_request(struct tcp_conn *conn, struct wire_rdm *out);
-/* tcp_rdm_refused - true: the connection will try again. */
-bool tcp_rdm_refused(struct tcp_conn *conn);
 
 #endif /* KOFI_TCP_H */

@@ -12,73 +12,14 @@
 #include "tcp.h"
 
 #define CHUNK_MAX	(1 << 20)	/* bytes that are handed to the socket at once */
-#define ANSWERS_MAX	TCP_TX_SIZE_MAX	/* of one peer, not sent yet */
 
 static unsigned int zero_copy_min = 4096;
 module_param(zero_copy_min, uint, 0644);
 MODULE_PARM_DESC(zero_copy_min, "payload of this many bytes is sent without a copy");
 
-/* ---- operations and answers end ---- */
-
-void tcp_op_part(struct tcp_op *op, int err)
-{
-	if (err)
-		cmpxchg(&op->err, 0, err);
-	if (atomic_dec_and_test(&op->parts))
-		kofi_tx_done(&op->op, op->err);
-}
-
-static void op_dropped(struct ubuf_info *ubuf)
-{
-	tcp_op_part(container_of(ubuf, struct tcp_op, ubuf), 0);
-}
-KOFI_UBUF_RELEASE(op_ubuf, op_dropped);
-
-static void answer_free(struct tcp_answer *answer)
-{
-	struct tcp_conn *conn = answer->conn;
-	int i;
-
-	spin_lock_bh(&conn->lock);
-	list_del(&answer->held);
-	spin_unlock_bh(&conn->lock);
-	for (i = 0; i < answer->ranges; i++)
-		kofi_mr_put(answer->part[i].mr);
-	kfree(answer->buf);
-	kfree(answer);
-	tcp_conn_put(conn);
-}
-
-static void answer_part(struct tcp_answer *answer)
-{
-	if (atomic_dec_and_test(&answer->parts))
-		answer_free(answer);
-}
-
-static void answer_dropped(struct ubuf_info *ubuf)
-{
-	answer_part(container_of(ubuf, struct tcp_answer, ubuf));
-}
-KOFI_UBUF_RELEASE(answer_ubuf, answer_dropped);
-
-int tcp_answer_add(struct tcp_conn *conn, struct tcp_answer *answer)
-{
-	if (conn->answer_cnt == ANSWERS_MAX)
-		return -FI_EPROTO;
-	conn->answer_cnt++;
-	kref_get(&conn->ref);
-	answer->conn = conn;
-	atomic_set(&answer->parts, 1);
-	list_add_tail(&answer->node, &conn->answers);
-	spin_lock_bh(&conn->lock);
-	list_add_tail(&answer->held, &conn->holds);
-	spin_unlock_bh(&conn->lock);
-	return 0;
-}
-
 /* ---- headers ---- */
 
-static u64 *put_hdr(struct tcp_conn *conn, enum wire_op op, u16 flags)
+static u64 *hdr_begin(struct tcp_conn *conn, enum wire_op op, u16 flags)
 {
 	struct wire_hdr *hdr = (struct wire_hdr *)conn->tx.hdr;
 
@@ -90,7 +31,7 @@ static u64 *put_hdr(struct tcp_conn *conn, enum wire_op op, u16 flags)
 	return (u64 *)(hdr + 1);
 }
 
-static void end_hdr(struct tcp_conn *conn, const void *end, size_t payload)
+static void hdr_end(struct tcp_conn *conn, const void *end, size_t payload)
 {
 	struct wire_hdr *hdr = (struct wire_hdr *)conn->tx.hdr;
 
@@ -102,24 +43,24 @@ static void end_hdr(struct tcp_conn *conn, const void *end, size_t payload)
 	hdr->len = wire64(conn, conn->tx.hdr_len + payload);
 }
 
-static bool is_packet(const struct kofi_op *op)
+static bool op_is_packet(const struct kofi_op *op)
 {
 	return op->type >= KOFI_ATOMIC;
 }
 
-static void packet_hdr(struct tcp_conn *conn, struct tcp_op *top)
+static void packet_hdr_write(struct tcp_conn *conn, struct tcp_op *top)
 {
-	u8 *out = (u8 *)put_hdr(conn, WIRE_PACKET, 0);
+	u8 *out = (u8 *)hdr_begin(conn, WIRE_PACKET, 0);
 
 	out += tcp_packet_put(conn, top, out);
-	end_hdr(conn, out, top->op.segs.len + top->op.compare.len);
+	hdr_end(conn, out, top->op.segs.len + top->op.compare.len);
 }
 
-static u16 wire_flags(const struct kofi_op *op)
+static u16 op_wire_flags(const struct kofi_op *op)
 {
 	u16 flags = 0;
 
-	if (op->type == KOFI_READ || is_packet(op))
+	if (op->type == KOFI_READ || op_is_packet(op))
 		return 0;
 	if (op->flags & FI_REMOTE_CQ_DATA)
 		flags |= WIRE_F_DATA;
@@ -128,21 +69,21 @@ static u16 wire_flags(const struct kofi_op *op)
 	return flags;
 }
 
-static void op_hdr(struct tcp_conn *conn, struct kofi_op *op)
+static void op_hdr_write(struct tcp_conn *conn, struct kofi_op *op)
 {
 	static const enum wire_op ops[] = {
 		[KOFI_SEND] = WIRE_MSG, [KOFI_TSEND] = WIRE_TAGGED,
 		[KOFI_WRITE] = WIRE_WRITE, [KOFI_READ] = WIRE_READ_REQ,
 	};
-	u16 flags = wire_flags(op);
+	u16 flags = op_wire_flags(op);
 	u64 *word;
 	u32 i;
 
-	if (is_packet(op)) {
-		packet_hdr(conn, container_of(op, struct tcp_op, op));
+	if (op_is_packet(op)) {
+		packet_hdr_write(conn, container_of(op, struct tcp_op, op));
 		return;
 	}
-	word = put_hdr(conn, ops[op->type], flags);
+	word = hdr_begin(conn, ops[op->type], flags);
 
 	if (flags & WIRE_F_DATA)
 		*word++ = wire64(conn, op->data);
@@ -154,34 +95,34 @@ static void op_hdr(struct tcp_conn *conn, struct kofi_op *op)
 		*word++ = wire64(conn, op->rma[i].key);
 	}
 	((struct wire_hdr *)conn->tx.hdr)->ranges = op->rma_cnt;
-	end_hdr(conn, word, op->type == KOFI_READ ? 0 : op->segs.len);
+	hdr_end(conn, word, op->type == KOFI_READ ? 0 : op->segs.len);
 }
 
-static void answer_hdr(struct tcp_conn *conn, const struct tcp_answer *answer)
+static void answer_hdr_write(struct tcp_conn *conn, const struct tcp_answer *answer)
 {
 	struct wire_hdr *hdr = (struct wire_hdr *)conn->tx.hdr;
 	u64 *word;
 
 	if (answer->kind == ANSWER_PACKET) {
-		word = put_hdr(conn, WIRE_PACKET, 0);
+		word = hdr_begin(conn, WIRE_PACKET, 0);
 		memcpy(word, answer->hdr, answer->hdr_len);
-		end_hdr(conn, (u8 *)word + answer->hdr_len, answer->len);
+		hdr_end(conn, (u8 *)word + answer->hdr_len, answer->len);
 		return;
 	}
 	if (answer->kind == ANSWER_ACK) {
-		word = put_hdr(conn, WIRE_MSG, 0);
+		word = hdr_begin(conn, WIRE_MSG, 0);
 		hdr->op_data = WIRE_ACK;
 	} else {
-		word = put_hdr(conn, WIRE_READ_RSP, answer->flags);
+		word = hdr_begin(conn, WIRE_READ_RSP, answer->flags);
 		hdr->ranges = answer->ranges;
 	}
-	end_hdr(conn, word, answer->len);
+	hdr_end(conn, word, answer->len);
 }
 
 /* ---- what can be sent without a copy ---- */
 
 /* Pages that the stack may hold: not slab memory, and with a count of their own. */
-static bool page_ok(struct page *page, size_t len)
+static bool page_can_lend(struct page *page, size_t len)
 {
 	size_t i;
 
@@ -191,7 +132,7 @@ static bool page_ok(struct page *page, size_t len)
 	return true;
 }
 
-static bool segs_ok(const struct kofi_segs *segs)
+static bool segs_can_lend(const struct kofi_segs *segs)
 {
 	const struct kvec *iov;
 	u32 i;
@@ -200,14 +141,14 @@ static bool segs_ok(const struct kofi_segs *segs)
 		return false;
 	for (i = 0; i < segs->cnt; i++) {
 		if (segs->is_bvec) {
-			if (!page_ok(segs->bvec[i].bv_page,
+			if (!page_can_lend(segs->bvec[i].bv_page,
 				     segs->bvec[i].bv_offset + segs->bvec[i].bv_len))
 				return false;
 			continue;
 		}
 		iov = &segs->kvec[i];
 		if (iov->iov_len && (!virt_addr_valid(iov->iov_base) ||
-				     !page_ok(virt_to_page(iov->iov_base),
+				     !page_can_lend(virt_to_page(iov->iov_base),
 					      offset_in_page(iov->iov_base) + iov->iov_len)))
 			return false;
 	}
@@ -215,7 +156,7 @@ static bool segs_ok(const struct kofi_segs *segs)
 }
 
 /* The piece at @off as a page list of one. Returns bytes of it. */
-static size_t piece_at(const struct kofi_segs *segs, size_t off, struct bio_vec *bvec)
+static size_t piece_find(const struct kofi_segs *segs, size_t off, struct bio_vec *bvec)
 {
 	const struct kvec *iov = segs->kvec;
 
@@ -227,7 +168,7 @@ static size_t piece_at(const struct kofi_segs *segs, size_t off, struct bio_vec 
 	return bvec->bv_len;
 }
 
-static int send_segs(struct tcp_conn *conn, const struct kofi_segs *segs, size_t off, size_t len,
+static int segs_send(struct tcp_conn *conn, const struct kofi_segs *segs, size_t off, size_t len,
 		     struct ubuf_info *ubuf, bool more)
 {
 	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
@@ -242,7 +183,7 @@ static int send_segs(struct tcp_conn *conn, const struct kofi_segs *segs, size_t
 		msg.msg_ubuf = ubuf;
 	}
 	if (ubuf && !segs->is_bvec) {
-		if (piece_at(segs, off, &bvec) < len) {
+		if (piece_find(segs, off, &bvec) < len) {
 			len = bvec.bv_len;
 			more = true;
 		}
@@ -257,19 +198,19 @@ static int send_segs(struct tcp_conn *conn, const struct kofi_segs *segs, size_t
 
 /* ---- a frame ---- */
 
-static bool has_next(struct tcp_conn *conn)
+static bool frame_follows(struct tcp_conn *conn)
 {
 	return !list_empty(&conn->answers) || !list_empty_careful(&conn->txq);
 }
 
-static int send_hdr(struct tcp_conn *conn)
+static int hdr_send(struct tcp_conn *conn)
 {
 	struct tcp_tx *tx = &conn->tx;
 	struct kvec iov = { tx->hdr + tx->hdr_off, tx->hdr_len - tx->hdr_off };
 	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
 	int ret;
 
-	if (tx->len || has_next(conn))
+	if (tx->len || frame_follows(conn))
 		msg.msg_flags |= MSG_MORE;
 	ret = kernel_sendmsg(conn->sock, &msg, &iov, 1, iov.iov_len);
 	if (ret > 0)
@@ -277,7 +218,7 @@ static int send_hdr(struct tcp_conn *conn)
 	return ret;
 }
 
-static int send_answer(struct tcp_conn *conn, struct tcp_answer *answer)
+static int answer_send(struct tcp_conn *conn, struct tcp_answer *answer)
 {
 	struct tcp_tx *tx = &conn->tx;
 	struct kvec iov = { answer->buf, answer->len };
@@ -286,46 +227,46 @@ static int send_answer(struct tcp_conn *conn, struct tcp_answer *answer)
 	int i;
 
 	if (answer->kind == ANSWER_PACKET)
-		return send_segs(conn, &packet, off, answer->len - off, NULL, has_next(conn));
+		return segs_send(conn, &packet, off, answer->len - off, NULL, frame_follows(conn));
 	for (i = 0; off >= answer->part[i].len; i++)
 		off -= answer->part[i].len;
-	return send_segs(conn, &answer->part[i].mr->segs, answer->part[i].off + off,
+	return segs_send(conn, &answer->part[i].mr->segs, answer->part[i].off + off,
 			 answer->part[i].len - off, tx->zero_copy ? &answer->ubuf : NULL,
-			 i + 1 < answer->ranges || has_next(conn));
+			 i + 1 < answer->ranges || frame_follows(conn));
 }
 
 /* Operands, and comparands of an atomic behind them. */
-static int send_op(struct tcp_conn *conn, struct tcp_op *top)
+static int op_send(struct tcp_conn *conn, struct tcp_op *top)
 {
 	const struct kofi_segs *segs = &top->op.segs;
 	struct tcp_tx *tx = &conn->tx;
 
-	if (!is_packet(&top->op) || !top->op.compare.len)
-		return send_segs(conn, segs, tx->off, tx->len - tx->off,
-				 tx->zero_copy ? &top->ubuf : NULL, has_next(conn));
+	if (!op_is_packet(&top->op) || !top->op.compare.len)
+		return segs_send(conn, segs, tx->off, tx->len - tx->off,
+				 tx->zero_copy ? &top->ubuf : NULL, frame_follows(conn));
 	if (tx->off < segs->len)
-		return send_segs(conn, segs, tx->off, segs->len - tx->off, NULL, true);
-	return send_segs(conn, &top->op.compare, tx->off - segs->len, tx->len - tx->off, NULL,
-			 has_next(conn));
+		return segs_send(conn, segs, tx->off, segs->len - tx->off, NULL, true);
+	return segs_send(conn, &top->op.compare, tx->off - segs->len, tx->len - tx->off, NULL,
+			 frame_follows(conn));
 }
 
-static int send_some(struct tcp_conn *conn)
+static int frame_send(struct tcp_conn *conn)
 {
 	struct tcp_tx *tx = &conn->tx;
 	int ret;
 
 	if (tx->hdr_off < tx->hdr_len)
-		return send_hdr(conn);
+		return hdr_send(conn);
 	if (tx->answer)
-		ret = send_answer(conn, tx->answer);
+		ret = answer_send(conn, tx->answer);
 	else
-		ret = send_op(conn, tx->op);
+		ret = op_send(conn, tx->op);
 	if (ret > 0)
 		tx->off += ret;
 	return ret;
 }
 
-static void begin_answer(struct tcp_conn *conn)
+static void answer_begin(struct tcp_conn *conn)
 {
 	struct tcp_answer *answer = list_first_entry(&conn->answers, struct tcp_answer, node);
 	struct tcp_tx *tx = &conn->tx;
@@ -336,16 +277,14 @@ static void begin_answer(struct tcp_conn *conn)
 	tx->answer = answer;
 	tx->zero_copy = answer->kind == ANSWER_READ && answer->len >= zero_copy_min;
 	for (i = 0; i < answer->ranges && tx->zero_copy; i++)
-		tx->zero_copy = segs_ok(&answer->part[i].mr->segs);
-	if (tx->zero_copy) {
-		kofi_ubuf_init(&answer->ubuf, &answer_ubuf);
-		atomic_inc(&answer->parts);
-	}
-	answer_hdr(conn, answer);
+		tx->zero_copy = segs_can_lend(&answer->part[i].mr->segs);
+	if (tx->zero_copy)
+		tcp_answer_lend(answer);
+	answer_hdr_write(conn, answer);
 }
 
 /* An answer may come as soon as the last byte has gone: what waits for one is listed first. */
-static bool begin_op(struct tcp_conn *conn)
+static bool op_begin(struct tcp_conn *conn)
 {
 	struct tcp_tx *tx = &conn->tx;
 	struct kofi_op *op;
@@ -357,26 +296,24 @@ static bool begin_op(struct tcp_conn *conn)
 	spin_unlock_bh(&conn->lock);
 	if (!op)
 		return false;
-	if (is_packet(op) && !conn->packets) {
+	if (op_is_packet(op) && !conn->packets) {
 		tcp_op_part(container_of(op, struct tcp_op, op), FI_EOPNOTSUPP);
 		return true;
 	}
 	tx->op = container_of(op, struct tcp_op, op);
-	tx->zero_copy = op->type != KOFI_READ && !is_packet(op) && segs_ok(&op->segs);
-	if (tx->zero_copy) {
-		kofi_ubuf_init(&tx->op->ubuf, &op_ubuf);
-		atomic_inc(&tx->op->parts);
-	}
-	op_hdr(conn, op);
-	if (op->type == KOFI_READ || is_packet(op) || wire_flags(op) & WIRE_F_ACK) {
+	tx->zero_copy = op->type != KOFI_READ && !op_is_packet(op) && segs_can_lend(&op->segs);
+	if (tx->zero_copy)
+		tcp_op_lend(tx->op);
+	op_hdr_write(conn, op);
+	if (op->type == KOFI_READ || op_is_packet(op) || op_wire_flags(op) & WIRE_F_ACK) {
 		atomic_inc(&tx->op->parts);
 		list_add_tail(&op->node, op->type == KOFI_READ ? &conn->read_wait :
-				is_packet(op) ? &conn->amo_wait : &conn->ack_wait);
+				op_is_packet(op) ? &conn->amo_wait : &conn->ack_wait);
 	}
 	return true;
 }
 
-static void end_frame(struct tcp_conn *conn, int err)
+static void frame_end(struct tcp_conn *conn, int err)
 {
 	struct tcp_tx *tx = &conn->tx;
 	struct tcp_answer *answer = tx->answer;
@@ -388,11 +325,11 @@ static void end_frame(struct tcp_conn *conn, int err)
 	tx->zero_copy = false;
 	if (answer) {
 		if (zero_copy)
-			kofi_ubuf_put(&answer->ubuf, answer_ubuf);
-		answer_part(answer);
+			tcp_answer_lent(answer);
+		tcp_answer_part(answer);
 	} else if (op) {
 		if (zero_copy)
-			kofi_ubuf_put(&op->ubuf, op_ubuf);
+			tcp_op_lent(op);
 		tcp_op_part(op, err);
 	}
 }
@@ -404,12 +341,12 @@ int tcp_tx_run(struct tcp_conn *conn, bool *more_p)
 
 	if (!tx->op && !tx->answer) {
 		if (!list_empty(&conn->answers))
-			begin_answer(conn);
-		else if (!begin_op(conn))
+			answer_begin(conn);
+		else if (!op_begin(conn))
 			return 0;
 	}
 	while (tx->hdr_off < tx->hdr_len || tx->off < tx->len) {
-		ret = send_some(conn);
+		ret = frame_send(conn);
 		if (ret == -EAGAIN || !ret) {
 			set_bit(SOCK_NOSPACE, &conn->sock->flags);
 			/* room may have come before the bit was set */
@@ -419,14 +356,14 @@ int tcp_tx_run(struct tcp_conn *conn, bool *more_p)
 		if (ret < 0)
 			return ret;
 	}
-	end_frame(conn, 0);
+	frame_end(conn, 0);
 	*more_p = true;
 	return 0;
 }
 
 /* ---- the end of a connection ---- */
 
-static void fail_list(struct list_head *list, int err)
+static void list_fail(struct list_head *list, int err)
 {
 	struct kofi_op *op;
 
@@ -441,17 +378,17 @@ void tcp_tx_fail(struct tcp_conn *conn, int err)
 	struct tcp_answer *answer;
 	LIST_HEAD(txq);
 
-	end_frame(conn, err);
+	frame_end(conn, err);
 	while ((answer = list_first_entry_or_null(&conn->answers, struct tcp_answer, node))) {
 		list_del_init(&answer->node);
-		answer_part(answer);
+		tcp_answer_part(answer);
 	}
 	conn->answer_cnt = 0;
-	fail_list(&conn->ack_wait, err);
-	fail_list(&conn->read_wait, err);
-	fail_list(&conn->amo_wait, err);
+	list_fail(&conn->ack_wait, err);
+	list_fail(&conn->read_wait, err);
+	list_fail(&conn->amo_wait, err);
 	spin_lock_bh(&conn->lock);
 	list_splice_init(&conn->txq, &txq);
 	spin_unlock_bh(&conn->lock);
-	fail_list(&txq, err);
+	list_fail(&txq, err);
 }
