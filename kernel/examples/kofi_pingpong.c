@@ -9,8 +9,8 @@
  *   echo "client PROVIDER ADDRESS PORT [MODE [SOURCE]]" > /sys/kernel/debug/kofi_pingpong/run
  *
  * The write returns when the conversation is over; its error is the write's.  MODE: pingpong;
- * atomic (atomic operations instead of messages, reads and writes); reject (the server refuses, the
- * client expects that); flood and flood_rma (the client sends,
+ * atomic (atomic operations instead of messages, reads and writes); refused (pingpong with a peer that
+ * takes no atomics: one is tried first); reject (the server refuses, the client expects that); flood and flood_rma (the client sends,
  * or writes and reads, until the connection ends, and each operation must end once); region (the
  * server of flood_rma); victim (the server accepts one connection after the other and waits for
  * its end, until a request says "quit").
@@ -180,7 +180,8 @@ static int discover(const struct args *args, struct fi_info **info_p)
 	if (!hints)
 		return ret;
 	hints->caps = FI_MSG | FI_RMA;
-	if (!strcmp(args->mode, "atomic") || !strcmp(args->mode, "victim"))
+	if (!strcmp(args->mode, "atomic") || !strcmp(args->mode, "refused") ||
+	    !strcmp(args->mode, "victim"))
 		hints->caps |= FI_ATOMIC;
 	hints->mode = FI_RX_CQ_DATA;
 	hints->ep_attr->type = FI_EP_MSG;
@@ -532,6 +533,14 @@ static int atomics(struct side *s)
 	return ret ? ret : send(s, 0);
 }
 
+/* The peer takes none: one ends with that error, and the connection stays. */
+static int atomic_refused(struct side *s)
+{
+	int ret = atomic_one(s, page_address(s->out.half[0]), FETCH, FI_UINT64, FI_SUM);
+
+	return ret == -FI_EOPNOTSUPP ? 0 : -FI_EPROTO;
+}
+
 /* One side, then the other. */
 static int atomic_turns(struct side *s, bool server)
 {
@@ -715,6 +724,8 @@ static int talk(struct side *s, const struct args *args)
 		return flood(s, true);
 	if (!ret && !strcmp(args->mode, "region"))
 		return be_flooded(s);
+	if (!ret && !strcmp(args->mode, "refused"))
+		ret = atomic_refused(s);
 	if (!ret && !strcmp(args->mode, "atomic")) {
 		ret = atomic_turns(s, args->server);
 	} else if (!ret) {
