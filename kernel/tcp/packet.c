@@ -79,14 +79,31 @@ size_t tcp_packet_put(struct tcp_conn *conn, struct tcp_op *top, u8 *out)
 
 /* ---- requests of the peer ---- */
 
+/* The regions that are accessed, from elements to bytes. @size: bytes of an element */
+static int request_ranges_read(struct tcp_request *req, const u8 *hdr, size_t at, size_t size)
+{
+	u64 cnt, sum = 0;
+	u32 i;
+
+	for (i = 0; i < req->atomic.rma_cnt; i++, at += sizeof(struct eng_rma)) {
+		cnt = get_unaligned_le64(hdr + at + 8);
+		if (cnt > KOFI_ATOMIC_MAX / size - sum)
+			return -FI_EPROTO;
+		sum += cnt;
+		req->rma[i].addr = get_unaligned_le64(hdr + at);
+		req->rma[i].len = cnt * size;
+		req->rma[i].key = get_unaligned_le64(hdr + at + 16);
+	}
+	req->len = sum * size;
+	return sum ? 0 : -FI_EPROTO;
+}
+
 /* Takes the header apart. The payload's length is checked where the element's is known. */
 static int request_read(struct tcp_request *req, const u8 *hdr, size_t len, size_t payload)
 {
 	const struct eng_base *base = (const void *)hdr;
 	struct eng_atomic head;
 	size_t at = sizeof(*base), size;
-	u64 cnt, sum = 0;
-	u32 i;
 
 	if (base->flags & ~(ENG_F_DATA | ENG_F_DELIVERED) || base->ctx || !base->id)
 		return -FI_EPROTO;
@@ -112,18 +129,9 @@ static int request_read(struct tcp_request *req, const u8 *hdr, size_t len, size
 	size = kofi_atomic_size(req->atomic.type, head.type, head.op);
 	if (!size)
 		return 0;
-	for (i = 0; i < req->atomic.rma_cnt; i++, at += sizeof(struct eng_rma)) {
-		cnt = get_unaligned_le64(hdr + at + 8);
-		if (cnt > KOFI_ATOMIC_MAX / size - sum)
-			return -FI_EPROTO;
-		sum += cnt;
-		req->rma[i].addr = get_unaligned_le64(hdr + at);
-		req->rma[i].len = cnt * size;
-		req->rma[i].key = get_unaligned_le64(hdr + at + 16);
-	}
-	req->len = sum * size;
-	if (!sum || payload != (head.kind == ENG_AMO_COMPARE ? 2 * req->len :
-				head.op == FI_ATOMIC_READ ? 0 : req->len))
+	if (request_ranges_read(req, hdr, at, size) ||
+	    payload != (head.kind == ENG_AMO_COMPARE ? 2 * req->len :
+			head.op == FI_ATOMIC_READ ? 0 : req->len))
 		return -FI_EPROTO;
 	return 0;
 }
