@@ -166,91 +166,133 @@ out:
 	work_close(&w);
 }
 
-/* Lists, messages, injection, queries. */
-static void forms(struct test *t)
+/* Lists of three elements, in two pieces here and at the peer. */
+struct lists {
+	struct fi_ioc		near[2], cmp[2], res[2];
+	struct fi_rma_ioc	far[2];
+	struct fi_msg_atomic	msg;
+	u32			*a, *c, *old, *at;
+};
+
+static void lists_fill(struct lists *l, struct work *w)
 {
-	struct fi_atomic_attr attr = {};
+	u64 addr = w->r.addr, key = fi_mr_key(w->r.mr);
+
+	l->a = (u32 *)w->a;
+	l->c = (u32 *)w->c;
+	l->old = (u32 *)w->old;
+	l->at = (u32 *)w->far;
+	l->a[0] = 1;
+	l->a[1] = 2;
+	l->a[10] = 3;
+	l->near[0] = (struct fi_ioc){ l->a, 2 };
+	l->near[1] = (struct fi_ioc){ l->a + 10, 1 };
+	l->cmp[0] = (struct fi_ioc){ l->c, 1 };
+	l->cmp[1] = (struct fi_ioc){ l->c + 7, 2 };
+	l->res[0] = (struct fi_ioc){ l->old + 5, 2 };
+	l->res[1] = (struct fi_ioc){ l->old, 1 };
+	l->far[0] = (struct fi_rma_ioc){ addr + 400, 1, key };
+	l->far[1] = (struct fi_rma_ioc){ addr + 800, 2, key };
+	l->msg = (struct fi_msg_atomic){ .msg_iov = l->near, .iov_count = 2, .rma_iov = l->far,
+					 .rma_iov_count = 2, .datatype = FI_UINT32, .op = FI_SUM,
+					 .addr = w->p.a.peer };
+}
+
+static void vectors(struct test *t)
+{
 	struct fi_cq_tagged_entry e;
-	struct fi_rma_ioc far[2];
-	struct fi_ioc near[2], cmp[2], res[2];
-	struct fi_msg_atomic msg = { .msg_iov = near, .iov_count = 2, .rma_iov = far,
-				     .rma_iov_count = 2, .datatype = FI_UINT32, .op = FI_SUM };
-	u32 *a, *c, *old, *at;
+	struct lists l;
 	struct side *s;
 	struct work w;
 	u64 addr, key;
 
 	IS(t, work_open(t, &w, ALL), 0);
+	lists_fill(&l, &w);
 	s = &w.p.a;
-	a = (u32 *)w.a;
-	c = (u32 *)w.c;
-	old = (u32 *)w.old;
-	at = (u32 *)w.far;
 	addr = w.r.addr;
 	key = fi_mr_key(w.r.mr);
-	a[0] = 1; a[1] = 2; a[10] = 3;
-	near[0] = (struct fi_ioc){ a, 2 };
-	near[1] = (struct fi_ioc){ a + 10, 1 };
-	cmp[0] = (struct fi_ioc){ c, 1 };
-	cmp[1] = (struct fi_ioc){ c + 7, 2 };
-	res[0] = (struct fi_ioc){ old + 5, 2 };
-	res[1] = (struct fi_ioc){ old, 1 };
-	far[0] = (struct fi_rma_ioc){ addr + 400, 1, key };
-	far[1] = (struct fi_rma_ioc){ addr + 800, 2, key };
-	msg.addr = s->peer;
-
-	IS(t, fi_atomicv(s->ep, near, NULL, 2, s->peer, addr, key, FI_UINT32, FI_SUM, NULL), 0);
+	IS(t, fi_atomicv(s->ep, l.near, NULL, 2, s->peer, addr, key, FI_UINT32, FI_SUM, NULL), 0);
 	IS(t, wait_comp(s->tx, &e), 0);
-	IS(t, fi_inject_atomic(s->ep, a, 2, s->peer, addr + 4, key, FI_UINT32, FI_SUM), 0);
-	IS(t, fi_fetch_atomicv(s->ep, near, NULL, 2, res, NULL, 2, s->peer, addr, key, FI_UINT32,
+	IS(t, fi_inject_atomic(s->ep, l.a, 2, s->peer, addr + 4, key, FI_UINT32, FI_SUM), 0);
+	IS(t, fi_fetch_atomicv(s->ep, l.near, NULL, 2, l.res, NULL, 2, s->peer, addr, key, FI_UINT32,
 			       FI_SUM, NULL), 0);
 	IS(t, wait_comp(s->tx, &e), 0);
-	NEED(t, old[5] == 1 && old[6] == 3 && old[0] == 5, old[6]);
-	NEED(t, at[0] == 2 && at[1] == 5 && at[2] == 8, at[1]);
-	c[0] = 2; c[7] = 0; c[8] = 8;
-	IS(t, fi_compare_atomicv(s->ep, near, NULL, 2, cmp, NULL, 2, res, NULL, 2, s->peer, addr, key,
-				 FI_UINT32, FI_CSWAP, NULL), 0);
+	NEED(t, l.old[5] == 1 && l.old[6] == 3 && l.old[0] == 5, l.old[6]);
+	NEED(t, l.at[0] == 2 && l.at[1] == 5 && l.at[2] == 8, l.at[1]);
+	l.c[0] = 2;
+	l.c[7] = 0;
+	l.c[8] = 8;
+	IS(t, fi_compare_atomicv(s->ep, l.near, NULL, 2, l.cmp, NULL, 2, l.res, NULL, 2, s->peer, addr,
+				 key, FI_UINT32, FI_CSWAP, NULL), 0);
 	IS(t, wait_comp(s->tx, &e), 0);
-	NEED(t, at[0] == 1 && at[1] == 5 && at[2] == 3 && old[0] == 8, at[2]);
+	NEED(t, l.at[0] == 1 && l.at[1] == 5 && l.at[2] == 3 && l.old[0] == 8, l.at[2]);
+out:
+	work_close(&w);
+}
 
-	IS(t, fi_atomicmsg(s->ep, &msg, FI_DELIVERY_COMPLETE), 0);
+static void messages(struct test *t)
+{
+	struct fi_cq_tagged_entry e;
+	struct lists l;
+	struct side *s;
+	struct work w;
+
+	IS(t, work_open(t, &w, ALL), 0);
+	lists_fill(&l, &w);
+	s = &w.p.a;
+	IS(t, fi_atomicmsg(s->ep, &l.msg, FI_DELIVERY_COMPLETE), 0);
 	IS(t, wait_comp(s->tx, &e), 0);
-	NEED(t, at[100] == 1 && at[200] == 2 && at[201] == 3, at[200]);
-	IS(t, fi_fetch_atomicmsg(s->ep, &msg, res, NULL, 2, FI_FETCH_ATOMIC), 0);
+	NEED(t, l.at[100] == 1 && l.at[200] == 2 && l.at[201] == 3, l.at[200]);
+	IS(t, fi_fetch_atomicmsg(s->ep, &l.msg, l.res, NULL, 2, FI_FETCH_ATOMIC), 0);
 	IS(t, wait_comp(s->tx, &e), 0);
-	NEED(t, old[5] == 1 && old[6] == 2 && old[0] == 3 && at[201] == 6, at[201]);
-	msg.op = FI_CSWAP_NE;
-	IS(t, fi_compare_atomicmsg(s->ep, &msg, cmp, NULL, 2, res, NULL, 2, 0), 0);
+	NEED(t, l.old[5] == 1 && l.old[6] == 2 && l.old[0] == 3 && l.at[201] == 6, l.at[201]);
+	l.c[0] = 2;
+	l.c[7] = 0;
+	l.c[8] = 8;
+	l.msg.op = FI_CSWAP_NE;
+	IS(t, fi_compare_atomicmsg(s->ep, &l.msg, l.cmp, NULL, 2, l.res, NULL, 2, 0), 0);
 	IS(t, wait_comp(s->tx, &e), 0);
-	NEED(t, at[100] == 2 && at[200] == 2 && at[201] == 3, at[200]);
+	NEED(t, l.at[100] == 2 && l.at[200] == 2 && l.at[201] == 3, l.at[200]);
 
 	/* with data for the peer */
-	msg.op = FI_SUM;
-	msg.data = 0x77;
-	IS(t, fi_atomicmsg(s->ep, &msg, FI_REMOTE_CQ_DATA), 0);
+	l.msg.op = FI_SUM;
+	l.msg.data = 0x77;
+	IS(t, fi_atomicmsg(s->ep, &l.msg, FI_REMOTE_CQ_DATA), 0);
 	IS(t, wait_comp(w.p.b.rx, &e), 0);
 	NEED(t, e.data == 0x77 && e.len == 12 &&
 	     e.flags == (FI_ATOMIC | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA), e.flags);
 	IS(t, wait_comp(s->tx, &e), 0);
+out:
+	work_close(&w);
+}
 
+static void misuse(struct test *t)
+{
+	struct fi_atomic_attr attr = {};
+	struct lists l;
+	struct side *s;
+	struct work w;
+
+	IS(t, work_open(t, &w, ALL), 0);
+	lists_fill(&l, &w);
+	s = &w.p.a;
 	IS(t, fi_query_atomic(s->domain, FI_INT64, FI_PROD, &attr, FI_FETCH_ATOMIC), 0);
 	NEED(t, attr.size == 8 && attr.count == 512, attr.count);
 	IS(t, fi_query_atomic(s->domain, FI_INT64, FI_CSWAP, &attr, 0), -FI_EOPNOTSUPP);
 	IS(t, fi_query_atomic(s->domain, FI_DOUBLE, FI_SUM, &attr, 0), -FI_EOPNOTSUPP);
 	IS(t, fi_query_atomic(s->domain, FI_INT64, FI_SUM, &attr, FI_TAGGED), -FI_EBADFLAGS);
-
-	/* misuse */
-	IS(t, fi_atomicmsg(s->ep, &msg, FI_BVEC), -FI_EBADFLAGS);
-	near[1].count = 2;
-	IS(t, fi_atomicmsg(s->ep, &msg, 0), -FI_EINVAL);
-	near[1].count = 1;
-	far[0].count = 1025;
-	IS(t, fi_atomicmsg(s->ep, &msg, 0), -FI_EMSGSIZE);
-	far[0].count = far[1].count = 0;
-	IS(t, fi_atomicmsg(s->ep, &msg, 0), -FI_EINVAL);
-	msg.rma_iov_count = 9;
-	IS(t, fi_atomicmsg(s->ep, &msg, 0), -FI_EINVAL);
-	IS(t, fi_inject_atomic(s->ep, a, 512, s->peer, addr, key, FI_UINT32, FI_SUM), -FI_EMSGSIZE);
+	IS(t, fi_atomicmsg(s->ep, &l.msg, FI_BVEC), -FI_EBADFLAGS);
+	l.near[1].count = 2;
+	IS(t, fi_atomicmsg(s->ep, &l.msg, 0), -FI_EINVAL);
+	l.near[1].count = 1;
+	l.far[0].count = 1025;
+	IS(t, fi_atomicmsg(s->ep, &l.msg, 0), -FI_EMSGSIZE);
+	l.far[0].count = l.far[1].count = 0;
+	IS(t, fi_atomicmsg(s->ep, &l.msg, 0), -FI_EINVAL);
+	l.msg.rma_iov_count = 9;
+	IS(t, fi_atomicmsg(s->ep, &l.msg, 0), -FI_EINVAL);
+	IS(t, fi_inject_atomic(s->ep, l.a, 512, s->peer, w.r.addr, fi_mr_key(w.r.mr), FI_UINT32,
+			       FI_SUM), -FI_EMSGSIZE);
 out:
 	work_close(&w);
 }
@@ -389,6 +431,78 @@ out:
 	work_close(&w);
 }
 
+/* The counters of @s are these; those of the initiator may have to be waited for. */
+static int counters_are(struct side *s, u64 read, u64 write, u64 remote_read, u64 remote_write)
+{
+	const u64 want[ACCESS_CNT] = { read, write, remote_read, remote_write };
+	int i;
+
+	for (i = 0; i < ACCESS_CNT; i++)
+		if (fi_cntr_wait(s->access[i], want[i], WAIT_MS) || fi_cntr_read(s->access[i]) != want[i])
+			return i + 1;
+	return fi_cntr_read(s->cntr) ? ACCESS_CNT + 1 : 0;
+}
+
+/* 3 plain ones, 4 with a result of which 2 only read, 5 that compare; then one that is refused. */
+static void counted(struct test *t)
+{
+	struct fi_cq_tagged_entry e;
+	struct side *a, *b;
+	struct work w;
+	int i, ret;
+
+	IS(t, work_open(t, &w, ALL), 0);
+	a = &w.p.a;
+	b = &w.p.b;
+	for (i = 0; i < 12; i++) {
+		if (i < 3)
+			ret = call(&w, BASE, 2, 0, FI_UINT32, FI_SUM);
+		else if (i < 7)
+			ret = call(&w, FETCH, 2, 0, FI_UINT32, i % 2 ? FI_SUM : FI_ATOMIC_READ);
+		else
+			ret = call(&w, COMPARE, 2, 0, FI_UINT32, FI_CSWAP);
+		IS(t, ret, 0);
+		IS(t, wait_comp(a->tx, &e), 0);
+	}
+	IS(t, fi_inject_atomic(a->ep, w.a, 2, a->peer, w.r.addr, fi_mr_key(w.r.mr), FI_UINT32,
+			       FI_SUM), 0);
+	IS(t, settle(&w), 0);
+	IS(t, counters_are(a, 4 + 5 + 1, 3 + 1, 0, 0), 0);
+	IS(t, counters_are(b, 0, 0, 4 + 5 + 1, 3 + 2 + 5 + 1), 0);
+	IS(t, call(&w, FETCH, 1, PAGE_SIZE, FI_UINT64, FI_SUM), 0);
+	ret = wait_comp(a->tx, &e);
+	NEED(t, ret < 0 && ret != -FI_ETIMEDOUT, ret);
+	IS(t, fi_cntr_readerr(a->access[ACCESS_READ]), 1);
+	IS(t, fi_cntr_readerr(a->access[ACCESS_WRITE]), 0);
+	IS(t, counters_are(a, 10, 4, 0, 0), 0);
+	IS(t, counters_are(b, 0, 0, 10, 11), 0);
+out:
+	work_close(&w);
+}
+
+/* Opened, used and closed, again and again: some with atomics in flight. */
+static void cycles(struct test *t)
+{
+	struct fi_cq_tagged_entry e;
+	struct work w;
+	int i, ret = 0;
+
+	for (i = 0; i < test_cycles && !ret; i++) {
+		ret = work_open(t, &w, ALL);
+		if (!ret)
+			ret = call(&w, i % FORMS, CNT, 0, FI_INT32, i % FORMS == COMPARE ? FI_CSWAP : FI_SUM);
+		if (!ret)
+			ret = wait_comp(w.p.a.tx, &e);
+		if (!ret && i % 2)
+			ret = call(&w, FETCH, 100, 8, FI_UINT64, FI_BXOR);
+		work_close(&w);
+	}
+	IS(t, ret, 0);
+	IS(t, i, test_cycles);
+out:
+	return;
+}
+
 /* An endpoint that was not opened for them. */
 static void without(struct test *t)
 {
@@ -419,8 +533,12 @@ void test_atomic(struct test *t, enum fi_ep_type of)
 	CASE("atomics: without the capability", without);
 	if (device)
 		return;
-	CASE("atomics: forms, queries, misuse", forms);
+	CASE("atomics: lists, injection", vectors);
+	CASE("atomics: message forms, data for the peer", messages);
+	CASE("atomics: queries, misuse", misuse);
 	CASE("atomics: elements across pieces of a region", pieces);
 	CASE("atomics: many at once, both ways", many);
 	CASE("atomics: key, bounds and rights are checked", denied);
+	CASE("atomics: counters of both sides", counted);
+	CASE("atomics: cycles of open, use, close", cycles);
 }

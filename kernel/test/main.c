@@ -26,6 +26,10 @@ static char *only;
 module_param(only, charp, 0644);
 MODULE_PARM_DESC(only, "run the cases whose name contains this");
 
+unsigned int test_cycles = 50;
+module_param_named(cycles, test_cycles, uint, 0644);
+MODULE_PARM_DESC(cycles, "how often endpoints of atomics, multi-receive and shared contexts open and close");
+
 static struct dentry *dir;
 static DEFINE_MUTEX(running);
 

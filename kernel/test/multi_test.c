@@ -130,6 +130,9 @@ static void stream(struct test *t)
 	}
 	IS(t, got, total);
 	IS(t, last, total * 16 / 8192);
+	/* each message counts, a buffer does not */
+	IS(t, fi_cntr_read(p.b.cntr), total);
+	IS(t, fi_cntr_readerr(p.b.cntr), 0);
 out:
 	pair_close(&p);
 	kfree(buf);
@@ -231,6 +234,8 @@ static void shared(struct test *t)
 		seen += !!(e.flags & FI_MULTI_RECV);
 	}
 	IS(t, seen, 1);
+	/* a receive counts at the endpoint that its message came to; the second one has no counter */
+	IS(t, fi_cntr_read(p.b.cntr), 2 + 1 + 5);
 	/* an endpoint goes; the receive stays for the other one */
 	IS(t, fi_recv(p.b.srx, buf, 64, NULL, FI_ADDR_UNSPEC, NULL), 0);
 	IS(t, fi_close(&second->fid), 0);
@@ -249,6 +254,35 @@ out:
 	kfree(buf);
 }
 
+/* Opened, used and closed, again and again: a buffer, or a shared context, with messages and receives
+ * that are outstanding at the end. */
+static void cycles(struct test *t)
+{
+	u8 *buf = kzalloc(4096, GFP_KERNEL), *src = buf + 2048;
+	struct fi_cq_tagged_entry e;
+	struct pair p;
+	int i, ret = buf ? 0 : -FI_ENOMEM;
+
+	for (i = 0; i < test_cycles && !ret; i++) {
+		pair_srx = i % 2;
+		ret = pair_open(t, &p, type, CAPS);
+		pair_srx = false;
+		if (!ret)
+			ret = post_multi(i % 2 ? p.b.srx : p.b.ep, buf, 1024);
+		if (!ret)
+			ret = say(&p.a, p.a.peer, src, i, 100);
+		if (!ret)
+			ret = wait_comp(p.b.rx, &e);
+		if (!ret && i % 4 > 1)
+			ret = fi_send(p.a.ep, src, 300, NULL, p.a.peer, NULL);
+		pair_close(&p);
+	}
+	IS(t, ret, 0);
+	IS(t, i, test_cycles);
+out:
+	kfree(buf);
+}
+
 void test_multi(struct test *t, enum fi_ep_type of)
 {
 	struct fi_info *info;
@@ -263,4 +297,5 @@ void test_multi(struct test *t, enum fi_ep_type of)
 	CASE("multi-receive: parts, truncation, cancel", buffers);
 	CASE("multi-receive: more messages than operations", stream);
 	CASE("shared receive context of two endpoints", shared);
+	CASE("multi-receive, shared receive context: cycles of open, use, close", cycles);
 }

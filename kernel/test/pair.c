@@ -10,6 +10,11 @@
 
 bool pair_srx;
 
+static const u64 access_flags[ACCESS_CNT] = {
+	[ACCESS_READ] = FI_READ, [ACCESS_WRITE] = FI_WRITE,
+	[ACCESS_REMOTE_READ] = FI_REMOTE_READ, [ACCESS_REMOTE_WRITE] = FI_REMOTE_WRITE,
+};
+
 int info_get(struct test *t, enum fi_ep_type type, uint64_t caps, bool server,
 	     struct fi_info **info_p)
 {
@@ -38,7 +43,7 @@ int side_open(struct side *s, struct fi_info *info)
 {
 	struct fi_av_attr av_attr = { .type = FI_AV_TABLE };
 	struct fi_cq_attr cq_attr = { .format = FI_CQ_FORMAT_TAGGED };
-	int ret;
+	int i, ret;
 
 	s->info = info;
 	ret = fi_fabric(info->fabric_attr, &s->fabric, NULL);
@@ -52,6 +57,8 @@ int side_open(struct side *s, struct fi_info *info)
 		ret = fi_cq_open(s->domain, &cq_attr, &s->rx, NULL);
 	if (!ret)
 		ret = fi_cntr_open(s->domain, NULL, &s->cntr, NULL);
+	for (i = 0; i < ACCESS_CNT && !ret; i++)
+		ret = fi_cntr_open(s->domain, NULL, &s->access[i], NULL);
 	if (!ret && info->ep_attr->type == FI_EP_RDM)
 		ret = fi_av_open(s->domain, &av_attr, &s->av, NULL);
 	return ret;
@@ -59,7 +66,7 @@ int side_open(struct side *s, struct fi_info *info)
 
 int side_ep(struct side *s, struct fi_info *info, uint64_t cq_flags)
 {
-	int ret;
+	int i, ret;
 
 	ret = fi_ep_open(s->domain, info, &s->ep, s);
 	if (!ret && s->srx)
@@ -72,7 +79,9 @@ int side_ep(struct side *s, struct fi_info *info, uint64_t cq_flags)
 		ret = s->av ? fi_ep_bind(s->ep, &s->av->fid, 0) :
 			      fi_ep_bind(s->ep, &s->eq->fid, 0);
 	if (!ret)
-		ret = fi_ep_bind(s->ep, &s->cntr->fid, FI_SEND | FI_RECV | FI_READ | FI_WRITE);
+		ret = fi_ep_bind(s->ep, &s->cntr->fid, FI_SEND | FI_RECV);
+	for (i = 0; i < ACCESS_CNT && !ret; i++)
+		ret = fi_ep_bind(s->ep, &s->access[i]->fid, access_flags[i]);
 	return ret ? ret : fi_enable(s->ep);
 }
 
@@ -85,6 +94,8 @@ static void shut(struct fid *fid)
 
 void side_close(struct side *s)
 {
+	int i;
+
 	if (s->ep)
 		shut(&s->ep->fid);
 	if (s->srx)
@@ -93,6 +104,9 @@ void side_close(struct side *s)
 		shut(&s->av->fid);
 	if (s->cntr)
 		shut(&s->cntr->fid);
+	for (i = 0; i < ACCESS_CNT; i++)
+		if (s->access[i])
+			shut(&s->access[i]->fid);
 	if (s->rx)
 		shut(&s->rx->fid);
 	if (s->tx)

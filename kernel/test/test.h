@@ -35,6 +35,8 @@ struct test {
 	long			value;	/* what was found there */
 };
 
+extern unsigned int test_cycles;	/* how often what opens and closes does so */
+
 typedef void (*test_fn)(struct test *t);
 
 void test_case(struct test *t, const char *name, test_fn fn);
@@ -57,6 +59,15 @@ void test_skip(struct test *t, const char *name, const char *why);
 		NEED(t, got_ == (long)(want), got_);			\
 	} while (0)
 
+/* What the other counters of an endpoint count. */
+enum access {
+	ACCESS_READ,
+	ACCESS_WRITE,
+	ACCESS_REMOTE_READ,
+	ACCESS_REMOTE_WRITE,
+	ACCESS_CNT
+};
+
 /* One end: all that it opened. */
 struct side {
 	struct fi_info		*info;
@@ -66,7 +77,8 @@ struct side {
 	struct fid_cq		*tx;
 	struct fid_cq		*rx;
 	struct fid_av		*av;
-	struct fid_cntr		*cntr;
+	struct fid_cntr		*cntr;		/* sends and receives */
+	struct fid_cntr		*access[ACCESS_CNT];
 	struct fid_ep		*srx;		/* or NULL */
 	struct fid_ep		*ep;
 	fi_addr_t		peer;		/* RDM: the other side */
