@@ -10,7 +10,7 @@
 #define RMA_OPS		(FI_RMA | FI_ATOMIC)
 #define MSG_WAYS	(FI_SEND | FI_RECV)
 #define RMA_WAYS	(FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE)
-/* Granted unasked: they cost nothing. */
+/* Capabilities that are granted without being asked for, since they cost nothing. */
 #define CAPS_FREE	(FI_LOCAL_COMM | FI_REMOTE_COMM | FI_SOURCE | FI_DIRECTED_RECV)
 #define CAPS_TX		(FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_SEND | FI_READ | FI_WRITE)
 #define CAPS_RX		(FI_MULTI_RECV | FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_RECV | FI_REMOTE_READ | \

@@ -295,7 +295,7 @@ static void unpin(struct kofi_registration *reg)
 {
 	struct module *owner = reg->prov->owner;
 
-	/* Once the count is 0 the registration may go; the module, not before its put. */
+	/* With a count of 0 @reg may be freed at once; module_put() keeps the module until then. */
 	atomic_dec(&reg->fabrics);
 	module_put(owner);
 }

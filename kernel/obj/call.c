@@ -412,7 +412,7 @@ struct fi_ops_rma obj_rma_ops = {
 	.injectdata = rma_injectdata,
 };
 
-/* What an endpoint was not opened for: one function per parameter list. */
+/* Calls of capabilities that an endpoint was opened without: a function for each parameter list. */
 static ssize_t no_msg_recv(struct fid_ep *ep, void *buf, size_t len, void *desc, fi_addr_t src_addr,
 			   void *context)
 {

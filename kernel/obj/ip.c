@@ -133,7 +133,7 @@ static bool is_any(const struct sockaddr_storage *addr)
 	return ipv6_addr_any(&((const struct sockaddr_in6 *)addr)->sin6_addr);
 }
 
-/* The address that packets to @dest would leave with: a datagram socket knows. */
+/* The source address of packets to @dest: that of a datagram socket that connects to it. */
 static int source_of(struct net *net, struct want *want)
 {
 	int len = kofi_ip_len(&want->dest), ret;

@@ -156,7 +156,7 @@ static int copy_list(struct kofi_mr *mr, const void *list, size_t cnt)
 {
 	size_t i;
 
-	/* kvec and bio_vec have the same size here, but that is chance. */
+	/* kvec and bio_vec need not have the same size. */
 	mr->segs.kvec = kvmalloc_array(cnt, mr->segs.is_bvec ? sizeof(struct bio_vec) :
 				       sizeof(struct kvec), mr->gfp);
 	if (!mr->segs.kvec)

@@ -144,7 +144,7 @@ int obj_srx_open(struct fid_domain *fid, struct fi_rx_attr *attr, struct fid_ep 
 		kfree(srx);
 		return ret;
 	}
-	/* providers know those of the domain's list as theirs */
+	/* a provider takes each endpoint of the domain's list for one of its type */
 	mutex_lock(&domain->ep_lock);
 	list_del_init(&srx->ep.domain_node);
 	mutex_unlock(&domain->ep_lock);

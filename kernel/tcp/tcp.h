@@ -147,7 +147,7 @@ struct tcp_owner {
 struct tcp_conn {
 	struct kref		ref;
 	struct fid		fid;		/* handle of a request */
-	const struct tcp_owner	*owner;		/* what is told of it; behind ep */
+	const struct tcp_owner	*owner;		/* is told of it; set after ep */
 	struct tcp_ep		*ep;		/* NULL until accepted */
 	struct tcp_listener	*listener;	/* while pending there; under lock */
 	struct list_head	node;		/* in listener->pending, or ep->conns */

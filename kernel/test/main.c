@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 the libfabric authors. */
 /*
  * main.c - reading /sys/kernel/debug/kofi_test/run runs the tests and gives their results
- * as TAP; reading cost there gives instructions. What is tested say the parameters in
- * /sys/module/kofi_test/parameters.
+ * as TAP; reading cost there gives instructions. The parameters in
+ * /sys/module/kofi_test/parameters say what is tested.
  */
 #include <linux/debugfs.h>
 #include <linux/module.h>

@@ -233,7 +233,7 @@ static void fill_wr(struct ib_rdma_wr *wr, struct vrb_op *vop)
 	wr->rkey = op->rma[0].key;
 }
 
-/* The device has not taken an operation. When flush() has completed it meanwhile, it is over. */
+/* The device has not taken an operation: @ret, or 0 if flush() has completed the operation meanwhile. */
 static int refused(struct vrb_op *vop, int ret, enum dma_data_direction dir)
 {
 	if (!take(vop))
@@ -325,7 +325,7 @@ static int qp_create(struct vrb_ep *ep)
 	return 0;
 }
 
-/* An endpoint that will connect binds its address now: it decides on the device. */
+/* An endpoint that will connect binds its address now, since the address decides on the device. */
 static int vrb_enable(struct kofi_ep *kep)
 {
 	struct vrb_ep *ep = vrb_ep_of(kep);

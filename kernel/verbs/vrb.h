@@ -54,7 +54,7 @@ struct vrb_domain {
 struct vrb_op {
 	struct kofi_op		op;
 	struct ib_cqe		cqe;
-	int			posted;		/* who sets it to 0 completes the operation */
+	int			posted;		/* the function that sets it to 0 completes the operation */
 	u32			sge_cnt;
 	struct ib_sge		sge[VRB_SGE_MAX];
 	void			*bounce;	/* sends: memory of the device's for injected bytes */

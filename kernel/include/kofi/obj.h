@@ -63,7 +63,7 @@ void kofi_segs_iter(const struct kofi_segs *segs, unsigned int dir, size_t off, 
 void kofi_segs_copy(const struct kofi_segs *dst, size_t dst_off, const struct kofi_segs *src,
 		    size_t src_off, size_t len);
 
-/* ---- waking those who wait ---- */
+/* ---- waking readers ---- */
 
 /* How a queue tells that it has something: readers that sleep, and a handler. */
 struct kofi_notify {
