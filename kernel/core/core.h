@@ -36,4 +36,7 @@ void core_sysfs_exit(void);
 int core_sysfs_add(struct kofi_registration *reg);
 void core_sysfs_del(struct kofi_registration *reg);
 
+void core_listing_init(void);
+void core_listing_exit(void);
+
 #endif /* KOFI_CORE_H */

@@ -349,19 +349,3 @@ int kofi_fabric_close(struct fid_fabric *fabric)
 	return 0;
 }
 EXPORT_SYMBOL_GPL(kofi_fabric_close);
-
-static int __init kofi_init(void)
-{
-	return core_sysfs_init();
-}
-
-static void __exit kofi_exit(void)
-{
-	core_sysfs_exit();
-}
-
-module_init(kofi_init);
-module_exit(kofi_exit);
-MODULE_DESCRIPTION("kOFI: the fabric interface for kernel clients");
-MODULE_AUTHOR("the libfabric authors");
-MODULE_LICENSE("Dual BSD/GPL");

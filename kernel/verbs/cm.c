@@ -8,6 +8,8 @@
 
 #include "vrb.h"
 
+struct workqueue_struct *vrb_wq;	/* made by the module */
+
 #define RESOLVE_MS	5000
 #define BACKLOG		128
 

@@ -12,8 +12,6 @@ static unsigned int port_down_ms = 5000;
 module_param(port_down_ms, uint, 0644);
 MODULE_PARM_DESC(port_down_ms, "how long a port may be down before its connections end (ms)");
 
-struct workqueue_struct *vrb_wq;
-
 /* ---- devices ---- */
 
 static int no_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
