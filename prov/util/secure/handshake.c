@@ -119,6 +119,7 @@ static int on_use(SSL *ssl, const EVP_MD *md, const unsigned char **id, size_t *
 		.version = shake->attr.version,
 		.oldest = shake->attr.oldest,
 	};
+	memcpy(shake->context.to, shake->attr.to, sizeof(shake->context.to));
 	memcpy(shake->context.client, shake->attr.id, sizeof(shake->context.client));
 	sec_identity_pack(key->name, &shake->context, shake->identity);
 	*session_p = import_session(ssl, key, shake->identity);
@@ -127,11 +128,23 @@ static int on_use(SSL *ssl, const EVP_MD *md, const unsigned char **id, size_t *
 	return *session_p != NULL;
 }
 
+/* is_other - does the client mean another endpoint?  Its connection was led here on the way. */
+static bool is_other(const uint8_t client[SEC_TO_SIZE], const uint8_t server[SEC_TO_SIZE])
+{
+	static const uint8_t not_said[SEC_TO_SIZE];
+
+	return memcmp(client, not_said, SEC_TO_SIZE) && memcmp(server, not_said, SEC_TO_SIZE) &&
+	       memcmp(client, server, SEC_TO_SIZE);
+}
+
 /* Why a client whose key is known is not accepted, or NULL. */
 static const char *context_reason(const struct sec_shake *shake, const struct sec_context *context)
 {
 	if (context->role != SEC_ROLE_CLIENT || !memcmp(context->client, shake->attr.id, sizeof(context->client)))
 		return "it is our own message, sent back to us";
+	if (is_other(context->to, shake->attr.to))
+		return "the peer means another address: its connection was led here on the way, or addresses are "
+		       "translated (FI_TCP_FIREWALL_ADDR=1 permits that)";
 	if (context->level != shake->attr.level)
 		return "the peer has another level of FI_SECURITY: set the same on both sides";
 	if (context->version < shake->attr.oldest || context->oldest > shake->attr.version)

@@ -31,6 +31,8 @@ struct sec_shake_attr {
 					 * a server does not accept from a client */
 	enum sec_level level;
 	uint8_t version, oldest;	/* of the wire */
+	uint8_t to[SEC_TO_SIZE];	/* client: whom it means; server: what it was reached by.  A client that
+					 * means another one is not accepted.  0: not compared */
 };
 
 struct sec_shake;

@@ -162,7 +162,7 @@ static uint8_t *put16(uint8_t *at, unsigned value)
 	return at + 2;
 }
 
-#define CONTEXT_SIZE 20
+#define CONTEXT_SIZE (20 + SEC_TO_SIZE)
 
 void sec_identity_pack(const uint8_t name[SEC_NAME_SIZE], const struct sec_context *context,
 		       uint8_t identity[SEC_IDENTITY_SIZE])
@@ -177,6 +177,8 @@ void sec_identity_pack(const uint8_t name[SEC_NAME_SIZE], const struct sec_conte
 	*at++ = context->level;
 	*at++ = context->version;
 	*at++ = context->oldest;
+	memcpy(at, context->to, sizeof(context->to));
+	at += sizeof(context->to);
 	put16(put16(at, TLS_1_3), KDF_HKDF_SHA256);
 }
 
@@ -195,6 +197,7 @@ bool sec_identity_parse(const uint8_t *identity, size_t len, uint8_t name[SEC_NA
 	context->level = at[1];
 	context->version = at[2];
 	context->oldest = at[3];
+	memcpy(context->to, at + 4, sizeof(context->to));
 	sec_identity_pack(name, context, again);
 	return !memcmp(again, identity, sizeof(again));
 }

@@ -60,17 +60,20 @@ void sec_keys_wipe(struct sec_keys *keys);
 /* What TLS 1.3 gets in place of a key (RFC 9258): a key of this use alone, whose identity binds what both
  * sides must agree on.  All of it travels in the clear.
  */
+#define SEC_TO_SIZE 18
+
 struct sec_context {
 	uint8_t client[16];	/* random id of the endpoint that connects */
 	uint8_t role;		/* SEC_ROLE_* of the side that offers the key */
 	uint8_t level;		/* enum sec_level */
 	uint8_t version;	/* of the wire, that the client speaks */
 	uint8_t oldest;		/* that it would speak */
+	uint8_t to[SEC_TO_SIZE];/* whom it means to reach: address and port; 0: not said */
 };
 
 #define SEC_ROLE_CLIENT 1
 
-#define SEC_IDENTITY_SIZE (2 + SEC_NAME_SIZE + 2 + 20 + 2 + 2)
+#define SEC_IDENTITY_SIZE (2 + SEC_NAME_SIZE + 2 + 20 + SEC_TO_SIZE + 2 + 2)
 
 /* sec_identity_pack - the ImportedIdentity of RFC 9258, for TLS 1.3 and SHA-256. */
 void sec_identity_pack(const uint8_t name[SEC_NAME_SIZE], const struct sec_context *context,
