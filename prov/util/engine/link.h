@@ -303,6 +303,7 @@ struct eng_link_ops {
 	struct eng_link_held held;
 	const struct eng_link_native *native;	/* NULL: none */
 	const struct eng_link_cm *cm;	/* NULL: FI_EP_MSG is not offered */
+	bool secures;			/* it protects connections as obj_ep.sec and obj_pep.sec ask */
 };
 
 /* What every link begins with. */

@@ -9,6 +9,7 @@
 #include "hmem/mem.h"
 #include "info/check.h"
 #include "net/tclass.h"
+#include "secure/policy.h"
 
 /* State of one comparison. */
 struct check {
@@ -432,9 +433,26 @@ static bool check_rx(struct check *ck)
 		check_number(ck, "rx_attr->iov_limit", want->iov_limit, have->iov_limit));
 }
 
+static bool has_key(const struct fi_info *hints)
+{
+	return (hints->ep_attr && hints->ep_attr->auth_key_size) ||
+	       (hints->domain_attr && hints->domain_attr->auth_key_size);
+}
+
+/* check_security - what cannot protect is not offered where that is asked for: never in the clear. */
+static bool check_security(const struct check *ck)
+{
+	bool key = FI_VERSION_GE(ck->version, FI_VERSION(1, 5)) && has_key(ck->hints);
+	enum sec_level level;
+
+	return !ck->lim->secures && sec_policy_wish(key, &level) &&
+	       refuse(ck, key ? "auth_key" : "FI_SECURITY", sec_level_name(level),
+		      "none: connections of this provider are not protected; see fi_security(7)");
+}
+
 static bool check_all(struct check *ck)
 {
-	return check_identity(ck) || check_caps(ck) || check_domain(ck) || check_ep(ck) ||
+	return check_identity(ck) || check_security(ck) || check_caps(ck) || check_domain(ck) || check_ep(ck) ||
 	       check_tx(ck) || check_rx(ck);
 }
 

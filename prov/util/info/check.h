@@ -60,6 +60,8 @@ struct info_limits {
 	size_t auth_key_size;		/* largest; 0: no authorization keys */
 	size_t xpu_ctx_cnt;		/* of a domain, for hints with FI_XPU; 0: no FI_XPU */
 	bool manual_only;		/* FI_PROGRESS_AUTO is not available */
+	bool secures;			/* connections can be protected (secure/policy.h); else it is not
+					 * offered where a level above none is asked for */
 	bool hmem;			/* FI_HMEM, with FI_MR_HMEM, once a device interface has started */
 	/* hmem_at - may @offer have it?  Called for hints that ask for it; it starts the interfaces.
 	 * NULL: any that copies suffices.   @why_p: [out] the reason; unchanged: none has started

@@ -132,6 +132,7 @@ struct obj_ep {
 	struct obj_ref cntr_refs[OBJ_CNTR_CNT];
 	struct obj_refs refs;		/* aliases, contexts, regions, endpoints with this srx */
 	struct xpu_ep *xpu;		/* a device posts to it; else NULL */
+	struct sec_policy *sec;		/* how its connections are protected; NULL: not at all */
 	struct obj_cm cm;		/* name and connection; filled in by the provider */
 };
 

@@ -19,6 +19,7 @@
 
 struct obj_domain;
 struct obj_fabric;
+struct sec_policy;
 struct obj_pep;
 
 /* What a provider brings for its fabric.  Sizes let the provider embed our
@@ -51,6 +52,8 @@ struct obj_fabric {
 	const struct obj_fabric_ops *ops;
 	char *name;
 	uint32_t api_version;		/* of the caller */
+	bool secures;			/* the provider protects connections; set by it.  Else an endpoint for
+					 * which a level above none is asked is refused */
 	struct obj_refs refs;		/* domains, passive endpoints, eqs, wait sets */
 	pthread_mutex_t lock;		/* guards @pep_prog */
 	struct obj_prog *pep_prog;	/* group of all passive endpoints; NULL until one is open */
@@ -97,6 +100,18 @@ struct obj_info_room {
  */
 struct fi_info *obj_info_whole(const struct obj_fabric *fabric, struct fi_info *info,
 			       struct obj_info_room *room);
+
+/* obj_security_get - how an endpoint is protected: FI_SECURITY, FI_AUTH_KEY_FILE and the auth_key
+ * attributes decide (secure/policy.h).
+ *
+ * @info:     of the endpoint; complete
+ * @domain:   what its domain was opened with; NULL: a passive endpoint
+ * @policy_p: [out] NULL: not at all
+ *
+ * Errors: -FI_EACCES: that is not possible (logged, with the reason); -FI_ENOMEM.
+ */
+int obj_security_get(const struct obj_fabric *fabric, const struct fi_info *info,
+		     const struct fi_domain_attr *domain, struct sec_policy **policy_p);
 
 static inline struct obj_fabric *obj_fabric_of(struct fid_fabric *fid)
 {

@@ -52,6 +52,7 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/obj/poll.h \
 	prov/util/obj/ref.c \
 	prov/util/obj/ref.h \
+	prov/util/obj/endpoint/security.c \
 	prov/util/obj/endpoint/stx.c \
 	prov/util/obj/event/waitset.c \
 	prov/util/obj/waitset.h

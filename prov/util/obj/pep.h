@@ -67,6 +67,7 @@ struct obj_pep {
 	struct obj_ref eq_ref;
 	struct fi_info *info;		/* our copy */
 	int backlog;			/* FI_BACKLOG */
+	struct sec_policy *sec;		/* how its connections are protected; NULL: not at all */
 };
 
 static inline struct obj_pep *obj_pep_of(struct fid_pep *fid)

@@ -67,6 +67,13 @@ static const struct {
 	{ "rx_queue_max", FI_PARAM_SIZE_T,
 	  "Receives that an endpoint or receive context of a software provider takes before one "
 	  "completes; its attribute size is what it takes at least (default: 4194304)" },
+	{ "security", FI_PARAM_STRING,
+	  "Protection of connections: none, auth (who sent a byte, and that it is unaltered) or encrypt "
+	  "(and that no other reads it); what cannot protect is not offered (default: encrypt with a key, "
+	  "else none; fi_security(7))" },
+	{ "auth_key_file", FI_PARAM_STRING,
+	  "File with the key of a job, of fi_keygen(1): its endpoints talk with holders of the key alone "
+	  "(default: none)" },
 	{ "spin_us", FI_PARAM_SIZE_T,
 	  "Microseconds that a blocking call polls before it sleeps, at most, and that a thread "
 	  "polls in vain before each few polls yield the processor; 0: at once (default: 50)" },

@@ -149,6 +149,7 @@ int eng_fabric_open(const struct fi_provider *prov, const struct eng_link_ops *l
 		return ret;
 	fabric = container_of(obj_fabric_of(*fabric_p), struct eng_fabric, base);
 	fabric->link = link;
+	fabric->base.secures = link->secures;
 	fabric->domain = domain ? domain : &none;
 	return 0;
 }

@@ -6,6 +6,8 @@
 #include <rdma/fi_errno.h>
 #include <string.h>
 
+#include "secure/policy.h"
+
 #define MIN_MULTI_RECV 64
 
 /* ---- life ---------------------------------------------------------------- */
@@ -44,10 +46,19 @@ static void init_limits(struct obj_ep *ep)
 				 ep->info->ep_attr->max_msg_size : ep->info->tx_attr->inject_size;
 }
 
+/* secure_ep - contexts are protected as the endpoint is that they belong to. */
+static int secure_ep(struct obj_ep *ep, const struct obj_domain *domain, size_t fclass)
+{
+	if (fclass != FI_CLASS_EP && fclass != FI_CLASS_SEP)
+		return 0;
+	return obj_security_get(domain->fabric, ep->info, domain->attr, &ep->sec);
+}
+
 int obj_ep_init(struct obj_ep *ep, size_t fclass, struct fid_domain *domain_fid,
 		const struct fi_info *info, const struct obj_ep_ops *ops, void *context)
 {
 	struct obj_domain *domain = obj_domain_of(domain_fid);
+	int ret;
 
 	if (!info || of_other_domain(domain, info)) {
 		FI_WARN(domain->prov, FI_LOG_EP_CTRL,
@@ -61,6 +72,11 @@ int obj_ep_init(struct obj_ep *ep, size_t fclass, struct fid_domain *domain_fid,
 	if (!ep->info->tx_attr || !ep->info->rx_attr || !ep->info->ep_attr) {
 		fi_freeinfo(ep->info);
 		return -FI_EINVAL;
+	}
+	ret = secure_ep(ep, domain, fclass);
+	if (ret) {
+		fi_freeinfo(ep->info);
+		return ret;
 	}
 	ep->h.fid.fid.fclass = fclass;
 	ep->h.fid.fid.context = context;
@@ -124,6 +140,7 @@ void obj_ep_fini(struct obj_ep *ep)
 	obj_ref_put(&ep->sep_ref);
 	obj_ref_put(&ep->domain_ref);
 	obj_refs_fini(&ep->refs);
+	sec_policy_close(ep->sec);
 	fi_freeinfo(ep->info);
 }
 

@@ -18,6 +18,7 @@
 #include "obj/ep.h"
 #include "obj/log.h"
 #include "obj/ops.h"
+#include "secure/policy.h"
 
 #define BACKLOG 128
 
@@ -275,8 +276,11 @@ int obj_pep_init(struct obj_pep *pep, struct fid_fabric *fabric_fid, const struc
 	pep->info = fi_dupinfo(info);
 	if (!pep->info)
 		return -FI_ENOMEM;
-	ret = obj_fabric_prog(fabric, &pep->prog);
+	ret = obj_security_get(fabric, pep->info, NULL, &pep->sec);
+	if (!ret)
+		ret = obj_fabric_prog(fabric, &pep->prog);
 	if (ret) {
+		sec_policy_close(pep->sec);
 		fi_freeinfo(pep->info);
 		return ret;
 	}
@@ -301,5 +305,6 @@ void obj_pep_fini(struct obj_pep *pep)
 	obj_ref_put(&pep->eq_ref);
 	obj_ref_put(&pep->fabric_ref);
 	obj_refs_fini(&pep->refs);
+	sec_policy_close(pep->sec);
 	fi_freeinfo(pep->info);
 }

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/* Whether an endpoint may be made, and with which keys.  What cannot protect refuses: never in the clear. */
+#include <rdma/fi_errno.h>
+
+#include "obj/fabric.h"
+#include "secure/policy.h"
+
+static int refuse_ep(const struct obj_fabric *fabric, const char *why)
+{
+	FI_WARN(fabric->prov, FI_LOG_EP_CTRL, "no endpoint is made: %s\n", why);
+	return -FI_EACCES;
+}
+
+static struct sec_source get_source(const struct fi_ep_attr *ep, const struct fi_domain_attr *domain)
+{
+	return (struct sec_source) {
+		.ep_key = ep->auth_key,
+		.ep_key_len = ep->auth_key ? ep->auth_key_size : 0,
+		.domain_key = domain ? domain->auth_key : NULL,
+		.domain_key_len = domain && domain->auth_key ? domain->auth_key_size : 0,
+	};
+}
+
+int obj_security_get(const struct obj_fabric *fabric, const struct fi_info *info,
+		     const struct fi_domain_attr *domain, struct sec_policy **policy_p)
+{
+	struct sec_source source = get_source(info->ep_attr, domain ? domain : info->domain_attr);
+	char why[SEC_WHY_MAX];
+	enum sec_level level;
+	int ret;
+
+	*policy_p = NULL;
+	if (!sec_policy_wish(source.ep_key_len || source.domain_key_len, &level))
+		return 0;
+	if (!fabric->secures)
+		return refuse_ep(fabric, "FI_SECURITY, a key in FI_AUTH_KEY_FILE or auth_key asks for protection, "
+				 "and this provider has none; see fi_security(7)");
+	ret = sec_policy_open(&source, policy_p, why);
+	return ret == -FI_EACCES ? refuse_ep(fabric, why) : ret;
+}
