@@ -135,6 +135,10 @@ static int accept_request(struct eng_link *base, struct eng_peer *peer, void *re
 		drop_request(conn);
 		return chan ? -FI_EINVAL : -FI_ENOMEM;
 	}
+	if (!tcp_sec_may_take(link, conn)) {
+		drop_request(conn);
+		return -FI_EACCES;
+	}
 	ret = tcp_conn_attach(conn, link);
 	if (ret)
 		return ret;

@@ -22,7 +22,7 @@ bool tcp_common_wanted(const struct tcp_conn *conn, const struct tcp_hello *hell
 {
 	if (hello->type != TCP_WIRE_HELLO)
 		return conn->stream != NULL;
-	if (conn->link->conf->wire == TCP_FORMAT_NATIVE)
+	if (conn->link->conf->wire == TCP_FORMAT_NATIVE || conn->sec)
 		return false;
 	return conn->link->kind == TCP_WIRE_MSG ? hello->data_len <= XNET_CM_DATA_MAX :
 						  !hello->lane && !is_self(conn);

@@ -265,7 +265,7 @@ static void drop_input(struct tcp_conn *conn, int err)
 	struct tcp_rx *rx = &conn->rx;
 
 	if (conn->poller->rest == conn)
-		conn->poller->rest = NULL;
+		tcp_rx_rest_end(conn->poller);
 	free(rx->kept);
 	rx->kept = NULL;
 	rx->body = TCP_BODY_NONE;

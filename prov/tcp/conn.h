@@ -31,6 +31,7 @@
 #include "stream.h"
 #include "hello.h"
 #include "poll.h"
+#include "secure.h"
 
 struct tcp_chan;
 struct tcp_link;
@@ -101,6 +102,7 @@ struct tcp_tx {
 	uint8_t *stage;			/* staged: small packets not sent yet; NULL: none */
 	size_t stage_pos, stage_end;
 	bool blocked;			/* the socket is full: wait for POLLOUT */
+	bool indirect;			/* blocked, or sealed before it is sent (secure.h) */
 	bool shut;			/* shut the stream down after what is queued */
 };
 
@@ -156,6 +158,7 @@ struct tcp_conn {
 	uint64_t since_ns;		/* when the connection was opened */
 	struct tcp_handshake *handshake;
 	struct tcp_stream *stream;	/* of the compatible wire format; NULL: the native one */
+	struct tcp_sec *sec;		/* NULL: it is not protected */
 	struct list ends;		/* struct tcp_conn_end */
 	uint64_t serial;		/* of the attempt, counted by the connecting peer */
 	uint64_t max_payload;		/* largest payload that the peer may send */
@@ -365,6 +368,9 @@ void tcp_tx_flush(struct tcp_conn *conn);
  */
 void tcp_tx_pump(struct tcp_conn *conn);
 
+/* tcp_tx_pump_lane - the socket of a further lane takes bytes: those that were sealed and are kept. */
+void tcp_tx_pump_lane(struct tcp_conn *lane);
+
 /* tcp_tx_idle - nothing waits in user space. */
 bool tcp_tx_idle(const struct tcp_conn *conn);
 
@@ -400,6 +406,16 @@ int tcp_rx_resume(struct tcp_conn *conn);
 
 /* tcp_rx_rest - continue with poller->rest, which may become it again. */
 void tcp_rx_rest(struct tcp_poller *poller);
+
+/* tcp_rx_rest_end - poller->rest has no packets left. */
+static inline void tcp_rx_rest_end(struct tcp_poller *poller)
+{
+	poller->rest = NULL;
+	poller->rx_slow = poller->protects;
+}
+
+/* tcp_rx_alloc - memory for poller->rx. */
+uint8_t *tcp_rx_alloc(const struct tcp_poller *poller);
 
 /* ---- receiving, in either format (rx.c) --------------------------------- */
 

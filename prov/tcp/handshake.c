@@ -30,12 +30,15 @@
 static int send_handshake(struct tcp_conn *conn)
 {
 	struct tcp_handshake *handshake = conn->handshake;
-	ssize_t ret = send(conn->src.fd, handshake->out, handshake->out_len, MSG_NOSIGNAL | MSG_DONTWAIT);
+	struct iovec iov = { handshake->out, handshake->out_len };
+	ssize_t ret;
 
+	ret = conn->sec ? tcp_sec_send(conn, &iov, 1) :
+	      send(conn->src.fd, handshake->out, handshake->out_len, MSG_NOSIGNAL | MSG_DONTWAIT);
 	if (ret < 0)
 		return -errno;
 	tcp_conn_sent(conn);
-	return (size_t) ret == handshake->out_len ? 0 : -FI_ENOBUFS;
+	return (size_t) ret == handshake->out_len && !tcp_sec_pending(conn) ? 0 : -FI_ENOBUFS;
 }
 
 /* in_length - of the message that is arriving, as far as is known.  Frames may be right behind an
@@ -45,6 +48,8 @@ static size_t in_length(const struct tcp_conn *conn)
 {
 	const struct tcp_handshake *handshake = conn->handshake;
 
+	if (conn->sec)
+		return sizeof(handshake->in);
 	if (!handshake->have && conn->ours)
 		return XNET_CM_SIZE;
 	return tcp_common_came(conn) ? xnet_cm_need(handshake->in, handshake->have) :
@@ -204,6 +209,11 @@ int tcp_conn_connect(struct tcp_link *link, const struct tcp_wireup *wireup,
 	net_addr_copy(addr, net_addr_len(addr), &conn->peer);
 	conn->chan = chan;
 	conn->serial = out.serial;
+	ret = tcp_sec_new(conn);
+	if (ret) {
+		tcp_conn_close(conn);
+		return ret;
+	}
 	write_handshake(conn, &out, data);
 	ret = start_waiting(conn, POLLOUT);
 	if (!ret)
@@ -269,7 +279,7 @@ static void on_connected(struct tcp_conn *conn)
 		if (conn->chan)
 			conn->chan->base.asked = true;
 		start_answer_timer(conn);
-		ret = send_handshake(conn);
+		ret = conn->sec ? tcp_sec_begin(conn) : send_handshake(conn);
 	}
 	if (!ret)
 		ret = chan_src_want(&conn->poller->base, &conn->src, TCP_CONN_IN);
@@ -329,7 +339,11 @@ int tcp_conn_accept(struct tcp_link *link, const struct tcp_wireup *wireup, int 
 	}
 	net_addr_copy(from, net_addr_len(from), &conn->peer);
 	tune_same_host(conn, &local);
-	return start_waiting(conn, TCP_CONN_IN);
+	ret = tcp_sec_new(conn);
+	if (!ret)
+		return start_waiting(conn, TCP_CONN_IN);
+	tcp_conn_close(conn);
+	return ret;
 }
 
 int tcp_conn_welcome(struct tcp_conn *conn, uint64_t serial, uint8_t features, const void *data,
@@ -365,6 +379,8 @@ void tcp_conn_refuse(struct tcp_conn *conn, uint32_t reason, const void *data, s
 	hello.data_len = (uint16_t) (len < TCP_WIRE_DATA_MAX ? len : TCP_WIRE_DATA_MAX);
 	write_handshake(conn, &hello, data);
 	send_handshake(conn);
+	if (conn->sec)
+		tcp_sec_end(conn);
 	tcp_conn_half_close(conn);
 }
 
@@ -415,6 +431,15 @@ static void on_request(struct tcp_conn *conn, enum tcp_hello_verdict verdict,
 
 /* ---- both ------------------------------------------------------------------------- */
 
+static ssize_t read_some(struct tcp_conn *conn)
+{
+	struct tcp_handshake *handshake = conn->handshake;
+	size_t room = in_length(conn) - handshake->have;
+
+	return conn->sec ? tcp_sec_recv(conn, handshake->in + handshake->have, room) :
+	       recv(conn->src.fd, handshake->in + handshake->have, room, MSG_DONTWAIT);
+}
+
 static void read_handshake(struct tcp_conn *conn)
 {
 	struct tcp_handshake *handshake = conn->handshake;
@@ -423,8 +448,7 @@ static void read_handshake(struct tcp_conn *conn)
 	ssize_t ret;
 
 	do {
-		ret = recv(conn->src.fd, handshake->in + handshake->have,
-			   in_length(conn) - handshake->have, MSG_DONTWAIT);
+		ret = read_some(conn);
 		if (ret < 0 && (errno == EAGAIN || errno == EINTR))
 			return;
 		if (ret <= 0) {
@@ -441,6 +465,20 @@ static void read_handshake(struct tcp_conn *conn)
 		on_request(conn, verdict, &hello);
 }
 
+/* on_shake - input before the peer has proven the key. */
+static void on_shake(struct tcp_conn *conn)
+{
+	int ret;
+
+	if (!tcp_sec_shake(conn))
+		return;
+	ret = conn->ours ? send_handshake(conn) : 0;
+	if (ret)
+		tcp_conn_fail(conn, -ret, false);
+	else
+		read_handshake(conn);
+}
+
 static void on_event(struct chan_src *src, uint32_t events)
 {
 	struct tcp_conn *conn = container_of(src, struct tcp_conn, src);
@@ -448,7 +486,11 @@ static void on_event(struct chan_src *src, uint32_t events)
 	tcp_conn_note_end(conn, events);
 	if (conn->state == TCP_CONN_CONNECTING)
 		on_connected(conn);
-	else if (conn->state == TCP_CONN_HELLO_SENT || conn->state == TCP_CONN_HALF_OPEN)
+	else if (conn->state != TCP_CONN_HELLO_SENT && conn->state != TCP_CONN_HALF_OPEN)
+		return;
+	else if (conn->sec && !tcp_sec_is_open(conn))
+		on_shake(conn);
+	else
 		read_handshake(conn);
 }
 
@@ -474,6 +516,8 @@ static void on_timeout(struct timer *timer, uint64_t now)
 		return;
 	if (state == TCP_CONN_HELLO_SENT)
 		on_answer_overdue(conn);
+	else if (state == TCP_CONN_HALF_OPEN && tcp_sec_is_speaking(conn))
+		start_answer_timer(conn);	/* its program may compute; it stays until its place is needed */
 	else
 		tcp_conn_fail(conn, FI_ETIMEDOUT, false);
 }

@@ -185,8 +185,10 @@ static void on_event(struct chan_src *src, uint32_t events)
 	tcp_conn_note_end(conn, events);
 	if (first->state != TCP_CONN_READY)
 		return;			/* the next poll closes it, and this one with it */
-	if (events & POLLOUT)
+	if (events & POLLOUT) {
+		tcp_tx_pump_lane(conn);
 		tcp_tx_pump(first);
+	}
 	if (conn->state != TCP_CONN_READY || conn->first != first ||
 	    first->state != TCP_CONN_READY || !(events & ~(uint32_t) POLLOUT))
 		return;

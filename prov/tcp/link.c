@@ -44,8 +44,8 @@ static int set_addr(struct tcp_link *link, const struct fi_info *info, bool list
 
 /* link_new - @listens: a passive endpoint or an RDM endpoint, which binds its socket here. */
 static int link_new(struct obj_prog *prog, const struct fi_provider *prov,
-		    const struct fi_info *info, enum tcp_wire_kind kind, bool listens,
-		    struct tcp_link **link_p)
+		    const struct fi_info *info, struct sec_policy *sec, enum tcp_wire_kind kind,
+		    bool listens, struct tcp_link **link_p)
 {
 	const struct tcp_conf *env = tcp_conf_of(prov);
 	struct chan_conf conf = {
@@ -62,6 +62,7 @@ static int link_new(struct obj_prog *prog, const struct fi_provider *prov,
 		return -FI_ENOMEM;
 	link->conf = env;
 	link->kind = kind;
+	link->sec = sec;
 	link->base.msg = kind == TCP_WIRE_MSG;
 	chan_link_init(&link->base, &tcp_chan_ops, &conf, prov);
 	link->listener.base.src.fd = -1;
@@ -75,6 +76,8 @@ static int link_new(struct obj_prog *prog, const struct fi_provider *prov,
 		free(link);
 		return ret;
 	}
+	if (sec)
+		link->poller->protects = link->poller->rx_slow = true;
 	link->base.poller = &link->poller->base;
 	link->base.base.ops = &tcp_link_ops;
 	link->base.base.prog = prog;
@@ -95,8 +98,8 @@ static int ep_open(struct eng_ep *ep, struct eng_link **link_p)
 	struct tcp_link *link;
 	int ret;
 
-	ret = link_new(base->prog, base->prov, base->info, rdm ? TCP_WIRE_RDM : TCP_WIRE_MSG, rdm,
-		       &link);
+	ret = link_new(base->prog, base->prov, base->info, base->sec,
+		       rdm ? TCP_WIRE_RDM : TCP_WIRE_MSG, rdm, &link);
 	if (ret)
 		return ret;
 	link->base.base.ep = ep;
@@ -107,7 +110,7 @@ static int ep_open(struct eng_ep *ep, struct eng_link **link_p)
 		free(link);
 		return ret;
 	}
-	if (rdm && link->conf->local)
+	if (rdm && link->conf->local && !link->sec)
 		chan_select_open(ep, &link->base);
 	*link_p = &link->base.base;
 	return 0;
@@ -119,7 +122,7 @@ static int pep_open(struct eng_pep *pep, struct eng_link **link_p)
 	struct tcp_link *link;
 	int ret;
 
-	ret = link_new(base->prog, base->fabric->prov, base->info, TCP_WIRE_MSG, true, &link);
+	ret = link_new(base->prog, base->fabric->prov, base->info, base->sec, TCP_WIRE_MSG, true, &link);
 	if (ret)
 		return ret;
 	link->base.base.pep = pep;
@@ -242,4 +245,5 @@ const struct eng_link_ops tcp_link_ops = {
 	.post = tcp_tx_post,
 	.held = { .hold = hold, .pull = chan_pull, .unplace = tcp_rx_unplace },
 	.cm = &cm_ops,
+	.secures = true,
 };

@@ -49,6 +49,8 @@ static void say_busy(struct tcp_link *link, int fd)
 	};
 	uint8_t buf[TCP_WIRE_HELLO_SIZE + TCP_WIRE_DATA_MAX];
 
+	if (link->sec)
+		return;		/* it would be in the clear */
 	while (recv(fd, buf, sizeof(buf), MSG_DONTWAIT) > 0)
 		;
 	tcp_hello_pack(&hello, buf);

@@ -33,6 +33,8 @@ tcp_link_sources = \
 	prov/tcp/poll.h \
 	prov/tcp/read.c \
 	prov/tcp/rx.c \
+	prov/tcp/secure.c \
+	prov/tcp/secure.h \
 	prov/tcp/tx.c \
 	prov/tcp/types.h \
 	prov/tcp/unacked.c \

@@ -351,6 +351,7 @@ static void close_poller(struct obj_poller *base)
 	if (poller->spare_fd >= 0)
 		close(poller->spare_fd);
 	free(poller->rx);
+	free(poller->seal_buf);
 	chan_poller_free(&poller->base);
 }
 

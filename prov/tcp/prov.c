@@ -16,6 +16,10 @@
 #include "conf.h"
 #include "link.h"
 #include "net/opt.h"
+#include "secure/key.h"
+
+/* What eng_offer_limits are, and that connections can be protected; set by define(). */
+static struct info_limits limits;
 
 struct provider {
 	struct fi_provider prov;
@@ -58,13 +62,16 @@ static void define(struct provider *p)
 	offer_fill(&p->offers[0], conf, FI_EP_RDM, tcp ? FI_PROTO_XNET : FI_PROTO_SOCK_TCP,
 		   tcp ? 1 : 2);
 	offer_fill(&p->offers[1], conf, FI_EP_MSG, FI_PROTO_SOCK_TCP, tcp ? 0 : 2);
+	limits = eng_offer_limits;
+	limits.secures = true;
+	limits.auth_key_size = SEC_KEYS_MAX * SEC_KEY_RECORD_SIZE;
 	p->list[0] = &p->offers[0].info;
 	p->list[1] = &p->offers[1].info;
 	p->net = (struct info_prov) {
 		.prov = &p->prov,
 		.tmpl = p->list,
 		.tmpl_cnt = 2,
-		.limits = &eng_offer_limits,
+		.limits = &limits,
 		.socktype = SOCK_STREAM,
 	};
 	p->below = p->net;

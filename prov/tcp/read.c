@@ -42,6 +42,7 @@ static bool leave_rest(struct tcp_conn *conn, const uint8_t *buf, size_t next, s
 	if (!chan_poller_is_full(&poller->base) || next == end)
 		return false;
 	poller->rest = conn;
+	poller->rx_slow = true;
 	poller->rest_pos = next;
 	poller->rest_end = end;
 	return true;
@@ -294,7 +295,7 @@ static inline __attribute__((always_inline)) int read_lane(struct tcp_conn *conn
 
 	while (has_place(conn)) {
 		if (!poller->rx)
-			poller->rx = malloc((size_t) poller->conf->rbuf_size);
+			poller->rx = tcp_rx_alloc(poller);
 		if (!poller->rx)
 			break;
 		if (conn->rx.body == TCP_BODY_PLACE && leave_payload(conn))
@@ -330,12 +331,170 @@ static __attribute__((noinline)) int read_lanes(struct tcp_conn *conn, unsigned 
 	return done;
 }
 
+/* ---- protected connections --------------------------------------------------- */
+
+/* feed_body - the bytes of the payload that is being received, in poller->rx.  Returns how many. */
+static size_t feed_body(struct tcp_conn *conn, size_t have)
+{
+	struct tcp_rx *rx = &conn->rx;
+	size_t len = have < rx->left ? have : rx->left, copied = 0;
+
+	if (rx->body == TCP_BODY_PLACE) {
+		copied = iov_scatter(rx->iov + rx->iov_cur, rx->iov_cnt - rx->iov_cur, 0, conn->poller->rx, len);
+		tcp_rx_advance(rx, copied);
+	}
+	rx->left -= len - copied;
+	if (!rx->left)
+		end_part(conn);
+	return len;
+}
+
+/* feed - the plain bytes in poller->rx, @end of them, are the next of the stream. */
+static void feed(struct tcp_conn *conn, size_t end)
+{
+	bool in_body = conn->rx.body == TCP_BODY_PLACE || conn->rx.body == TCP_BODY_SKIP;
+	size_t pos = in_body ? feed_body(conn, end) : 0;
+
+	if (pos == end || conn->state != TCP_CONN_READY)
+		return;
+	if (conn->first)
+		tcp_rx_refuse(conn, "bytes behind the part of a lane");
+	else
+		parse(conn, conn->poller->rx, pos, end);
+}
+
+/* may_open - can plain bytes be handed on now? */
+static bool may_open(const struct tcp_conn *conn)
+{
+	return conn->state == TCP_CONN_READY && !conn->rx.kept && !conn->poller->rest && has_place(conn);
+}
+
+/* open_record - hand on the bytes of the record that is kept.  False: it is incomplete, or none. */
+static bool open_record(struct tcp_conn *conn)
+{
+	struct tcp_poller *poller = conn->poller;
+	size_t stash = conn->rx.stash_len, len = 0;
+	enum tcp_sec_took took;
+
+	if (!poller->rx)
+		poller->rx = tcp_rx_alloc(poller);
+	if (!poller->rx)
+		return false;
+	took = tcp_sec_take(conn, poller->rx + stash, &len);
+	if (took == TCP_SEC_TAKEN) {
+		memcpy(poller->rx, conn->rx.stash, stash);
+		conn->rx.stash_len = 0;
+		feed(conn, stash + len);
+	} else if (took != TCP_SEC_MORE) {
+		tcp_rx_refuse(conn, took == TCP_SEC_NO_RECORD ? "bytes that are no sealed record" :
+			      "a record that was altered, repeated, left out or sealed by another");
+	}
+	return took == TCP_SEC_TAKEN;
+}
+
+static void open_records(struct tcp_conn *conn)
+{
+	while (may_open(conn) && open_record(conn))
+		;
+}
+
+/* sealed_ended - an end that is not sealed is a loss. */
+static void sealed_ended(struct tcp_conn *conn)
+{
+	char text[NET_ADDR_TEXT_MAX];
+	bool ended = tcp_sec_ended(conn);
+
+	if (!ended)
+		TCP_INFO(conn->link->conf, "%s: the stream ended without a sealed end: its process died, or the "
+			 "connection was cut on the way\n", net_addr_text(&conn->peer.sa, text));
+	tcp_conn_fail(conn, FI_ECONNRESET, ended && conn->rx.body == TCP_BODY_NONE && !conn->rx.stash_len &&
+					   !tcp_sec_has_input(conn));
+}
+
+static ssize_t read_more(struct tcp_conn *conn, size_t *asked_p)
+{
+	ssize_t ret = tcp_sec_more(conn, asked_p);
+
+	if (!ret)
+		sealed_ended(conn);
+	else if (ret < 0 && errno != EAGAIN && errno != EINTR)
+		tcp_conn_fail(conn, errno, false);
+	return ret;
+}
+
+/* read_sealed - read_lane() of a connection that is protected. */
+static int read_sealed(struct tcp_conn *conn, unsigned budget)
+{
+	size_t asked = 0;
+	ssize_t ret;
+	int done = 0;
+
+	open_records(conn);
+	while (may_open(conn) && (unsigned) done < budget) {
+		if (conn->rx.body == TCP_BODY_PLACE && leave_payload(conn))
+			return done + 1;
+		ret = read_more(conn, &asked);
+		if (ret <= 0)
+			break;
+		done++;
+		open_records(conn);
+		if ((size_t) ret < asked)
+			break;
+	}
+	return done;
+}
+
+/* read_all_sealed - the same with its further lanes. */
+static int read_all_sealed(struct tcp_conn *conn, unsigned budget)
+{
+	int done = read_sealed(conn, budget);
+	struct tcp_conn *lane;
+	unsigned i;
+
+	for (i = 1; conn->lanes && i < conn->lanes->base.cnt && conn->state == TCP_CONN_READY; i++) {
+		lane = tcp_lane(conn->lanes, i);
+		if (lane && lane->state == TCP_CONN_READY)
+			done += read_sealed(lane, budget);
+	}
+	return done;
+}
+
+/* resume_sealed - the records behind what was kept. */
+static int resume_sealed(struct tcp_conn *conn)
+{
+	int done;
+
+	if (conn->poller->rest) {
+		list_add_tail(&conn->state_node, &conn->poller->base.paused);
+		return 0;
+	}
+	done = read_sealed(conn, OBJ_POLL_BUDGET);
+	if (conn->state == TCP_CONN_READY && !conn->rx.kept)
+		tcp_conn_watch(conn);
+	return done;
+}
+
+/* ---- a connection ------------------------------------------------------------------ */
+
+/* read_slow - tcp_rx_read() of a poller that has packets left, or protects connections. */
+static __attribute__((noinline)) int read_slow(struct tcp_conn *conn, unsigned budget)
+{
+	int done;
+
+	if (conn->poller->rest)
+		return 0;
+	if (conn->sec)
+		return read_all_sealed(conn, budget);
+	done = read_lane(conn, budget);
+	return conn->lanes ? done + read_lanes(conn, budget) : done;
+}
+
 int tcp_rx_read(struct tcp_conn *conn, unsigned budget)
 {
 	int done;
 
-	if (__builtin_expect(conn->poller->rest != NULL, 0))
-		return 0;
+	if (__builtin_expect(conn->poller->rx_slow, 0))
+		return read_slow(conn, budget);
 	done = read_lane(conn, budget);
 	if (__builtin_expect(conn->lanes != NULL, 0))
 		done += read_lanes(conn, budget);
@@ -346,9 +505,11 @@ void tcp_rx_rest(struct tcp_poller *poller)
 {
 	struct tcp_conn *conn = poller->rest;
 
-	poller->rest = NULL;
+	tcp_rx_rest_end(poller);
 	if (conn->state == TCP_CONN_READY)
 		parse(conn, poller->rx, poller->rest_pos, poller->rest_end);
+	if (conn->sec && !poller->rest)
+		read_sealed(conn, OBJ_POLL_BUDGET);
 }
 
 int tcp_rx_resume(struct tcp_conn *conn)
@@ -357,6 +518,8 @@ int tcp_rx_resume(struct tcp_conn *conn)
 	size_t pos = rx->kept_pos, end = rx->kept_end;
 	uint8_t *kept = rx->kept;
 
+	if (!kept)
+		return resume_sealed(conn);
 	rx->kept_pos = end;
 	parse(conn, kept, pos, end);
 	if (rx->kept_pos < end && conn->state == TCP_CONN_READY)
@@ -367,5 +530,7 @@ int tcp_rx_resume(struct tcp_conn *conn)
 	}
 	if (conn->state == TCP_CONN_READY)
 		tcp_conn_watch(conn);
+	if (conn->state == TCP_CONN_READY && !rx->kept && tcp_sec_has_input(conn))
+		resume_sealed(conn);
 	return 1;
 }

@@ -60,8 +60,9 @@ void tcp_route(const struct chan *base, struct chan_route *path)
 	if (net_sock_name(conn->src.fd, &local))
 		net_addr_any(conn->peer.sa.sa_family, &local);
 	lanes_text(conn, lanes, sizeof(lanes));
-	snprintf(path->way, sizeof(path->way), "TCP from %s to %s%s%s%s", net_addr_text(&local.sa, from),
-		 net_addr_text(&conn->peer.sa, to), *link->iface ? " by " : "", link->iface, lanes);
+	snprintf(path->way, sizeof(path->way), "TCP from %s to %s%s%s%s%s%s", net_addr_text(&local.sa, from),
+		 net_addr_text(&conn->peer.sa, to), *link->iface ? " by " : "", link->iface, lanes,
+		 conn->sec ? ", " : "", conn->sec ? tcp_sec_text(conn) : "");
 	if (conn->stream)
 		path->format = "published";
 	path->same_host = conn->same_host;

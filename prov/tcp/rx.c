@@ -15,9 +15,19 @@
 #include "base/iov.h"
 #include "channel/stripe.h"
 #include "link.h"
+#include "secure/channel.h"
+
+#define RX_LEAST (TCP_FRAME_SIZE + ENG_HDR_MAX + SEC_RECORD_MAX)	/* a stash, and a record behind it */
 
 
 /* ---- payload of one packet --------------------------------------------------- */
+
+uint8_t *tcp_rx_alloc(const struct tcp_poller *poller)
+{
+	size_t size = (size_t) poller->conf->rbuf_size;
+
+	return malloc(size > RX_LEAST ? size : RX_LEAST);
+}
 
 /* resume_first - all parts are complete: the first lane reads on. */
 static void resume_first(struct tcp_conn *conn)
@@ -25,7 +35,7 @@ static void resume_first(struct tcp_conn *conn)
 	bool masked = conn->rx.masked;
 
 	conn->rx.masked = false;	/* may be set beside @kept */
-	if (conn->rx.kept) {
+	if (conn->rx.kept || tcp_sec_has_input(conn)) {
 		list_add_tail(&conn->state_node, &conn->poller->base.paused);
 		chan_poller_kick(&conn->poller->base);
 	} else if (masked) {
@@ -151,7 +161,7 @@ void tcp_rx_keep(struct tcp_conn *conn, uint8_t *buf, size_t pos, size_t end)
 
 	if (!conn->rx.kept) {
 		conn->rx.kept = buf;
-		poller->rx = malloc((size_t) poller->conf->rbuf_size);
+		poller->rx = tcp_rx_alloc(poller);
 		tcp_conn_inactive(conn);
 		tcp_conn_watch(conn);
 	}

@@ -63,6 +63,7 @@ static void set_blocked(struct tcp_conn *conn, bool blocked)
 	if (conn->tx.blocked == blocked)
 		return;
 	conn->tx.blocked = blocked;
+	conn->tx.indirect = blocked || conn->sec;
 	conn->poller->blocked += blocked ? 1 : -1u;
 	tcp_conn_watch(conn);
 }
@@ -95,10 +96,40 @@ static ssize_t send_iov(struct tcp_conn *conn, struct iovec *iov, size_t cnt)
 	return send_result(conn, net_io_sendmsg(conn->src.fd, &msg, SEND_FLAGS));
 }
 
+/* send_any - send_iov(), sealed where the connection is protected. */
+static ssize_t send_any(struct tcp_conn *conn, struct iovec *iov, size_t cnt)
+{
+	return conn->sec ? send_result(conn, tcp_sec_send(conn, iov, cnt)) : send_iov(conn, iov, cnt);
+}
+
 static void shut_if_done(struct tcp_conn *conn)
 {
-	if (conn->tx.shut && tcp_tx_idle(conn))
+	if (conn->tx.shut && tcp_tx_idle(conn) && conn->sec && !tcp_sec_end(conn))
+		set_blocked(conn, conn->state == TCP_CONN_READY);
+	else if (conn->tx.shut && tcp_tx_idle(conn))
 		shutdown(conn->src.fd, SHUT_WR);
+}
+
+/* flush_sealed - tcp_tx_flush() where what is staged is not sent as it is. */
+static __attribute__((noinline)) void flush_sealed(struct tcp_conn *conn)
+{
+	struct tcp_tx *tx = &conn->tx;
+	struct iovec iov;
+	ssize_t ret = 0;
+
+	if (tx->blocked || conn->state != TCP_CONN_READY)
+		return;
+	if (tx->stage) {
+		iov = (struct iovec) { tx->stage + tx->stage_pos, staged(tx) };
+		ret = send_any(conn, &iov, 1);
+	}
+	if (ret < 0)
+		return;
+	staged_sent(conn, (size_t) ret);
+	if (tx->stage || tcp_sec_pending(conn))
+		set_blocked(conn, true);
+	else
+		shut_if_done(conn);
 }
 
 void tcp_tx_flush(struct tcp_conn *conn)
@@ -107,8 +138,10 @@ void tcp_tx_flush(struct tcp_conn *conn)
 	ssize_t ret;
 
 	list_del(&tx->dirty_node);
-	if (tx->blocked || conn->state != TCP_CONN_READY)
+	if (tx->indirect || conn->state != TCP_CONN_READY) {
+		flush_sealed(conn);
 		return;
+	}
 	if (!tx->stage) {
 		shut_if_done(conn);
 		return;
@@ -217,7 +250,7 @@ static inline uint8_t *small_room(struct tcp_conn *conn, size_t size, bool burst
 {
 	struct tcp_poller *poller = conn->poller;
 
-	if (burst || conn->tx.stage || conn->tx.blocked)
+	if (burst || conn->tx.stage || conn->tx.indirect)
 		return stage_room(conn, size);
 	if (__builtin_expect(!poller->direct, 0))
 		poller->direct = pool_get(&poller->stages);
@@ -264,8 +297,10 @@ static inline int small_send(struct tcp_conn *conn, size_t size, bool burst)
 
 /* send_large - send what is staged, then @pkt from the buffers of its iov.  Returns how many
  * bytes of the packet itself were sent.
+ * @out: send_iov or send_any
  */
-static ssize_t send_large(struct tcp_conn *conn, struct eng_pkt *pkt)
+static inline __attribute__((always_inline)) ssize_t
+send_large(struct tcp_conn *conn, struct eng_pkt *pkt, ssize_t (*out)(struct tcp_conn *, struct iovec *, size_t))
 {
 	struct iovec iov[ENG_IOV_MAX + 2];
 	size_t cnt, total = 0;
@@ -273,7 +308,7 @@ static ssize_t send_large(struct tcp_conn *conn, struct eng_pkt *pkt)
 
 	cnt = gather_stage(&conn->tx, iov, &total);
 	cnt += gather_pkt(conn, pkt, iov + cnt, &total);
-	ret = send_iov(conn, iov, cnt);
+	ret = out(conn, iov, cnt);
 	if (ret < 0)
 		return ret;
 	return ret - (ssize_t) consume_stage(conn, (size_t) ret);
@@ -322,6 +357,22 @@ static int check_peer_closed(struct tcp_conn *conn)
 	return ret ? ret : -FI_EAGAIN;
 }
 
+/* large_sealed - try_now() for a large packet of a connection that is blocked, or protected. */
+static __attribute__((noinline)) int large_sealed(struct tcp_conn *conn, struct eng_pkt *pkt, size_t size)
+{
+	ssize_t ret;
+
+	if (conn->tx.blocked)
+		return 0;
+	ret = send_large(conn, pkt, send_any);
+	if (ret < 0)
+		return (int) ret;
+	pkt->sent = (size_t) ret;
+	if (tcp_sec_pending(conn))
+		set_blocked(conn, true);
+	return pkt->sent == size;
+}
+
 /* try_now - send or stage @pkt.  1: all of it; 0: a part or nothing, see pkt->sent. */
 static int try_now(struct tcp_conn *conn, struct eng_pkt *pkt)
 {
@@ -338,9 +389,9 @@ static int try_now(struct tcp_conn *conn, struct eng_pkt *pkt)
 	tx->seq = conn->poller->base.seq;
 	if (conn->state != TCP_CONN_READY)
 		return -conn->err;
-	if (tx->blocked)
-		return 0;
-	ret = send_large(conn, pkt);
+	if (tx->indirect)
+		return large_sealed(conn, pkt, size);
+	ret = send_large(conn, pkt, send_iov);
 	if (ret < 0)
 		return (int) ret;
 	pkt->sent = (size_t) ret;
@@ -363,7 +414,7 @@ static bool send_parts(struct chan_paths *paths, const struct eng_pkt *pkt)
 		lane = paths->path[i].conn;
 		left = chan_path_left(paths, pkt->len, i, &off);
 		if (left && lane && lane->state == TCP_CONN_READY) {
-			ssize_t ret = send_iov(lane, iov, iov_slice(pkt->iov, pkt->iov_cnt, off,
+			ssize_t ret = send_any(lane, iov, iov_slice(pkt->iov, pkt->iov_cnt, off,
 								    left, iov));
 
 			if (ret > 0) {
@@ -371,7 +422,7 @@ static bool send_parts(struct chan_paths *paths, const struct eng_pkt *pkt)
 				left -= (size_t) ret;
 			}
 			if (lane->state == TCP_CONN_READY)
-				set_blocked(lane, left != 0);
+				set_blocked(lane, left || tcp_sec_pending(lane));
 		}
 		all &= !left;
 	}
@@ -573,8 +624,13 @@ void tcp_tx_pump(struct tcp_conn *conn)
 	list_del(&conn->tx.dirty_node);
 	list_init(&done);
 	while (conn->state == TCP_CONN_READY && !tcp_tx_idle(conn)) {
+		if (conn->sec && !tcp_sec_push(conn)) {
+			if (conn->state == TCP_CONN_READY)
+				set_blocked(conn, true);
+			break;
+		}
 		cnt = gather(conn, iov, &total);
-		ret = cnt ? send_iov(conn, iov, cnt) : 0;
+		ret = cnt ? send_any(conn, iov, cnt) : 0;
 		if (ret < 0)
 			return;
 		consume(conn, (size_t) ret, &done);
@@ -588,13 +644,19 @@ void tcp_tx_pump(struct tcp_conn *conn)
 			break;
 	}
 	if (conn->state == TCP_CONN_READY) {
-		set_blocked(conn, false);
+		set_blocked(conn, tcp_sec_pending(conn));
 		shut_if_done(conn);
 	}
 }
 
+void tcp_tx_pump_lane(struct tcp_conn *lane)
+{
+	if (tcp_sec_pending(lane) && tcp_sec_push(lane))
+		set_blocked(lane, false);
+}
+
 bool tcp_tx_idle(const struct tcp_conn *conn)
 {
-	return !conn->tx.stage && (list_empty(&conn->chan->base.pending) ||
+	return !conn->tx.stage && !tcp_sec_pending(conn) && (list_empty(&conn->chan->base.pending) ||
 				   conn->chan->base.state != CHAN_READY);
 }

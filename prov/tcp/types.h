@@ -26,6 +26,7 @@ struct tcp_link {
 	struct tcp_poller *poller;
 	enum tcp_wire_kind kind;
 	uint32_t tclass;		/* of what its sockets send */
+	struct sec_policy *sec;		/* how connections are protected; NULL: not at all */
 	bool tags;			/* NET_PROTO_TCP_TAGS (net/opt.h) */
 	union net_sa addr;		/* bound address; family AF_UNSPEC: none */
 	union net_sa name;		/* the same as peers know it: never the wildcard */

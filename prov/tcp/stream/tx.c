@@ -465,8 +465,8 @@ void tcp_stream_up(struct tcp_conn *conn)
 {
 	char text[NET_ADDR_TEXT_MAX];
 
-	TCP_INFO(conn->link->conf, "connected with %s, in the %s wire format\n",
-		 net_addr_text(&conn->peer.sa, text), conn->stream ? "compatible" : "native");
+	TCP_INFO(conn->link->conf, "connected with %s, in the %s wire format, %s\n",
+		 net_addr_text(&conn->peer.sa, text), conn->stream ? "compatible" : "native", tcp_sec_text(conn));
 	if (!conn->stream)
 		return;
 	if (timers_join(&conn->poller->base.timers)) {

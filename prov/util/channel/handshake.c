@@ -35,6 +35,9 @@ static const struct {
 	[CHAN_NO_USE] = { FI_ECONNREFUSED, "it has no use for another connection just now" },
 	[CHAN_NO_ENDPOINT] = { FI_ECONNREFUSED, "no endpoint there has the address" },
 	[CHAN_HELD] = { FI_ECONNREFUSED, "the connection stands there, too" },
+	[CHAN_INSECURE] = { FI_EACCES,
+		"its connections are protected and ours are not: set FI_SECURITY and FI_AUTH_KEY_FILE "
+		"as they are set there" },
 	[CHAN_ENDED] = { FI_ECONNRESET, "the connection has ended there" },
 };
 

@@ -49,6 +49,7 @@ enum chan_reason {
 	CHAN_NO_ENDPOINT = 10,	/* no endpoint here has the address that was connected to */
 	CHAN_HELD = 11,		/* answer to a check: the connection stands here, too */
 	CHAN_ENDED = 12,	/* answer to a check: it does not */
+	CHAN_INSECURE = 13,	/* connections are protected there, and the request was not */
 	CHAN_REASONS
 };
 

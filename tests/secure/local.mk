@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+
+if HAVE_CMOCKA
+if HAVE_TCP
+secure_api_tests = tests/secure/refuse_test
+check_PROGRAMS += $(secure_api_tests)
+TESTS += $(secure_api_tests)
+tests_secure_refuse_test_SOURCES = tests/secure/refuse_test.c
+tests_secure_refuse_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_secure_refuse_test_LDADD = prov/util/libutil.la src/base/libbase.la src/libfabric.la $(CMOCKA_LIBS)
+endif
+endif
