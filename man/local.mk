@@ -27,6 +27,7 @@ man_pages = \
 	man/fi_hmem.7 \
 	man/fi_hook.7 \
 	man/fi_info.1 \
+	man/fi_keygen.1 \
 	man/fi_log.3 \
 	man/fi_mr.3 \
 	man/fi_msg.3 \
@@ -40,6 +41,7 @@ man_pages = \
 	man/fi_provider.7 \
 	man/fi_python.7 \
 	man/fi_rma.3 \
+	man/fi_security.7 \
 	man/fi_strerror.1 \
 	man/fi_tagged.3 \
 	man/fi_loop.7 \

@@ -57,6 +57,7 @@ script_tests = \
 	tests/mpi/ompi_test \
 	tests/mutants/list_test \
 	tests/tools/debian_tools \
+	tests/tools/fi_keygen_test \
 	tests/tools/limit_test \
 	tests/tools/quickstart_test \
 	tests/tools/fi_info_test \

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
-bin_PROGRAMS += util/fi_info util/fi_strerror util/fi_pingpong util/fi_top
+bin_PROGRAMS += util/fi_info util/fi_keygen util/fi_strerror util/fi_pingpong util/fi_top
 EXTRA_DIST += util/README.md util/steps.sh
 
 # The dissector for Wireshark: fi_tuning(7) says how it is used.
 dissectdir = $(pkgdatadir)
 dist_dissect_DATA = util/dissect/libfabric.lua
+
+util_fi_keygen_SOURCES = util/fi_keygen.c
 
 util_fi_strerror_SOURCES = util/fi_strerror.c
 util_fi_strerror_LDADD = src/libfabric.la
