@@ -186,7 +186,7 @@ static int measure(struct seq_file *seq, struct pair *p, const char *what, call_
 
 int test_cost(struct test *t, struct seq_file *seq)
 {
-	struct kprobe probe = { .symbol_name = "kofi_tcp:io_work", .pre_handler = on_work };
+	struct kprobe probe = { .symbol_name = "kofi_tcp:tcp_serve", .pre_handler = on_work };
 	void *near = (void *)__get_free_page(GFP_KERNEL), *far = (void *)__get_free_page(GFP_KERNEL);
 	struct region r = {};
 	struct pair p;
