@@ -263,18 +263,27 @@ static void log_peer(struct tcp_conn *conn, const char *what, const char *why)
 	TCP_WARN_SPARSE(conn->link->conf, "%s %s: %s\n", net_addr_text(&conn->peer.sa, text), what, why);
 }
 
-/* say_insecure - tell a peer of this library why: it has no level, so this is in the clear. */
-static void say_insecure(struct tcp_conn *conn)
+static void on_plain_hello(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data)
 {
-	struct tcp_hello hello = {
-		.type = TCP_WIRE_REFUSE,
-		.kind = conn->link->kind,
-		.reason = CHAN_INSECURE,
-	};
-	uint8_t buf[TCP_WIRE_HELLO_SIZE];
+	tcp_conn_refuse(conn, CHAN_INSECURE, NULL, 0);
+}
 
-	tcp_hello_pack(&hello, buf);
-	send(conn->src.fd, buf, sizeof(buf), MSG_NOSIGNAL | MSG_DONTWAIT);
+/* What a request that is not protected meets: it is read, so that it is refused in its own form. */
+static const struct tcp_wireup plain_wireup = {
+	.hello = on_plain_hello,
+	.lost = tcp_conn_close,
+};
+
+/* read_as_plain - the byte that was read is the first of a request that is not protected. */
+static void read_as_plain(struct tcp_conn *conn)
+{
+	conn->handshake->in[0] = conn->sec->in[0];
+	conn->handshake->have = 1;
+	conn->wireup = &plain_wireup;
+	tcp_sec_free(conn->sec);
+	conn->sec = NULL;
+	conn->tx.indirect = false;
+	tcp_conn_handshake_event(conn, TCP_CONN_IN);
 }
 
 /* refuse_plain - what came is no TLS: in the clear, or of another protocol. */
@@ -288,9 +297,7 @@ static void refuse_plain(struct tcp_conn *conn)
 	}
 	log_peer(conn, "was refused", "it does not protect connections, and FI_SECURITY or a key here asks for "
 		 "that: set the same there");
-	if (conn->sec->in[0] == (uint8_t) TCP_WIRE_MAGIC[0])
-		say_insecure(conn);
-	tcp_conn_half_close(conn);
+	read_as_plain(conn);
 }
 
 /* refuse_shake - the alert has been sent.  The peer learns no more than that. */
@@ -337,13 +344,16 @@ static ssize_t shake_read(struct tcp_conn *conn, size_t *len_p)
 	*len_p = TLS_HEAD + (size_t) (sec->in[3] << 8 | sec->in[4]);
 	if (*len_p <= TLS_HEAD + SEC_SHAKE_IN_MAX)
 		return in_fill(conn, *len_p);
-	refuse_plain(conn);
+	log_peer(conn, conn->ours ? "is not used" : "was refused", "it sends more than a handshake");
+	tcp_conn_fail(conn, FI_EACCES, false);
 	return 0;
 }
 
-/* read_ended - the peer closed, or reset the connection: it has another key, or none. */
+/* read_ended - there is no more now; or the peer closed, or reset the connection. */
 static void read_ended(struct tcp_conn *conn, ssize_t ret)
 {
+	if (!conn->sec)
+		return;			/* it is read as what it is, and refused */
 	if (ret < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (conn->state != TCP_CONN_HELLO_SENT && conn->state != TCP_CONN_HALF_OPEN)
@@ -378,8 +388,10 @@ bool tcp_sec_shake(struct tcp_conn *conn)
 	return false;
 }
 
-static ssize_t no_record(void)
+static ssize_t no_record(struct tcp_conn *conn)
 {
+	log_peer(conn, conn->ours ? "is not used" : "was refused", "its packet behind the handshake was altered, "
+		 "repeated, or sealed by another");
 	errno = EPROTO;
 	return -1;
 }
@@ -396,14 +408,14 @@ ssize_t tcp_sec_recv(struct tcp_conn *conn, uint8_t *buf, size_t size)
 		return ret;
 	need = sec_channel_need(sec->in, SEC_RECORD_HEAD);
 	if (!need || need > size + SEC_RECORD_OVER)
-		return no_record();
+		return no_record(conn);
 	ret = in_fill(conn, need);
 	if (ret <= 0)
 		return ret;
 	if (sec_channel_take(&sec->chan, sec->in, plain, &len) != SEC_RECORD_DATA ||
 	    len < TCP_WIRE_HELLO_SIZE || plain[0] != (uint8_t) TCP_WIRE_MAGIC[0] ||
 	    tcp_hello_need(plain, len) != len)
-		return no_record();
+		return no_record(conn);
 	in_use(sec, need);
 	memcpy(buf, plain, len);
 	return (ssize_t) len;
