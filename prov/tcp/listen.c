@@ -5,7 +5,9 @@
  * The listener of an RDM endpoint or of a passive one.  The number of half-open connections is
  * bounded, in proportion to the descriptors of the process (half_open_max()).  Where another peer
  * needs a place or a descriptor, the oldest one that has sent nothing for SILENT_NS is closed, or
- * one that stays half-open for HALF_OPEN_NS.  The last descriptors are the program's.
+ * one that stays half-open for HALF_OPEN_NS.  The last descriptors are the program's.  Where connections
+ * are protected, those that have not proven the key have a limit for each source address, too, and the
+ * oldest of an address makes room for its next.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,6 +22,7 @@
 
 #define HALF_OPEN_MAX 1024
 #define HALF_OPEN_MIN 4
+#define SOURCE_SHARE 4			/* a quarter of them are of one address, at most */
 #define ACCEPT_MAX 64			/* per event */
 #define HALF_OPEN_NS (1 * CLOCK_NS_PER_S)
 #define SILENT_NS (100 * CLOCK_NS_PER_MS)
@@ -105,6 +108,25 @@ static bool make_room(struct tcp_link *link)
 	       evict(link, false, HALF_OPEN_NS, &young);
 }
 
+/* bound_source - one more from @from: no address has more than its share of the half-open connections. */
+static void bound_source(struct tcp_link *link, const struct sockaddr *from)
+{
+	unsigned most = half_open_max() / SOURCE_SHARE, cnt = 0;
+	struct tcp_conn *conn, *oldest = NULL;
+
+	if (!link->sec || link->listener.half_open < most)
+		return;
+	list_for_each_entry(conn, &link->conns, node) {	/* in order of age */
+		if (conn->state != TCP_CONN_HALF_OPEN || !net_addr_same_host(&conn->peer.sa, from))
+			continue;
+		if (!oldest)
+			oldest = conn;
+		cnt++;
+	}
+	if (cnt >= most && oldest)
+		tcp_conn_close(oldest);
+}
+
 /* refuse_without_fd - no descriptor is left: accept with the spare one and refuse, or the
  * connection would stay in the backlog and the listener readable for ever.
  */
@@ -186,6 +208,7 @@ static bool accept_one(struct tcp_link *link)
 			return true;
 		net_inherit_not(fd);
 		link->listener.no_fd_ns = 0;
+		bound_source(link, &from.sa);
 		tcp_conn_accept(link, wireup_of(link), fd, &from.sa);
 		return true;
 	}

@@ -45,3 +45,9 @@ prov_util_secure_record_test_SOURCES = prov/util/secure/record_test.c
 prov_util_secure_record_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_util_secure_record_test_LDADD = $(secure_test_libs)
 endif
+
+# The fuzzer needs clang: "make prov/util/secure/test/fuzz_parse CC=clang".
+EXTRA_PROGRAMS += prov/util/secure/test/fuzz_parse
+prov_util_secure_test_fuzz_parse_SOURCES = prov/util/secure/test/fuzz_parse.c prov/util/secure/channel.c \
+	prov/util/secure/crypto.c prov/util/secure/handshake.c prov/util/secure/key.c prov/util/secure/record.c
+prov_util_secure_test_fuzz_parse_CFLAGS = $(AM_CFLAGS) -g -fsanitize=fuzzer,address
