@@ -113,19 +113,18 @@ static int poll_ready(struct udp_poller *p, unsigned budget)
 /* While another socket is busy, idle sockets are polled only now and then. */
 static bool is_idle(const struct udp_poller *p, const struct udp_sock *sock)
 {
-	return p->round - p->last < UDP_IDLE_AFTER && p->round - sock->last > UDP_IDLE_AFTER &&
-	       p->round % UDP_IDLE_EVERY;
+	return p->round - sock->last > UDP_IDLE_AFTER && p->round % UDP_IDLE_EVERY;
 }
 
 /* Few sockets: poll each, without the set. */
 static int poll_each(struct udp_poller *p, unsigned budget)
 {
+	bool busy = ++p->round - p->last < UDP_IDLE_AFTER;
 	struct udp_sock *sock;
 	int got, done = 0;
 
-	p->round++;
 	list_for_each_entry(sock, &p->socks, node) {
-		if (is_idle(p, sock))
+		if (busy && is_idle(p, sock))
 			continue;
 		got = udp_rx_poll(sock, budget);
 		if (got)

@@ -277,10 +277,68 @@ static void every_model(void **state)
 	}
 }
 
+/* keep_busy - datagrams for endpoint 1 alone, until the others are idle. */
+static void keep_busy(struct world *w, char *in)
+{
+	struct fi_cq_data_entry e;
+	int i;
+
+	for (i = 0; i < 200; i++) {
+		OK(fi_recv(w->end[1].ep, in, 8, NULL, FI_ADDR_UNSPEC, in));
+		OK(fi_inject(w->end[0].ep, "x", 1, w->end[0].to[1]));
+		wait_one(w->end[1].cq, &e);
+	}
+}
+
+/* open_beside - an endpoint that has the queue of endpoint 1.  Returns its address there. */
+static fi_addr_t open_beside(struct world *w, struct fid_ep **ep)
+{
+	struct sockaddr_in6 name;
+	size_t len = sizeof(name);
+	fi_addr_t to;
+
+	OK(fi_endpoint(w->domain, w->info, ep, NULL));
+	OK(fi_ep_bind(*ep, &w->end[1].cq->fid, FI_SEND | FI_RECV));
+	OK(fi_ep_bind(*ep, &w->end[1].av->fid, 0));
+	OK(fi_enable(*ep));
+	OK(fi_getname(&(*ep)->fid, &name, &len));
+	assert_int_equal(fi_av_insert(w->end[0].av, &name, 1, &to, 0, NULL), 1);
+	return to;
+}
+
+/* The first poll after a thread was about to sleep reads every socket, whichever has something. */
+static void all_are_read_after_arming(void **state)
+{
+	struct conf c = { .wait = FI_WAIT_FD };
+	struct fi_cq_data_entry e[2];
+	char in[8], other[8];
+	struct fid_ep *beside;
+	struct world w;
+	struct fid *fid;
+	fi_addr_t to;
+	int i;
+
+	world_open(&w, &c);
+	to = open_beside(&w, &beside);
+	fid = &w.end[1].cq->fid;
+	for (i = 0; i < 20; i++) {
+		OK(fi_recv(beside, other, sizeof(other), NULL, FI_ADDR_UNSPEC, other));
+		keep_busy(&w, in);
+		OK(fi_recv(w.end[1].ep, in, sizeof(in), NULL, FI_ADDR_UNSPEC, in));
+		OK(fi_trywait(w.fabric, &fid, 1));
+		OK(fi_inject(w.end[0].ep, "x", 1, w.end[0].to[1]));
+		OK(fi_inject(w.end[0].ep, "y", 1, to));
+		assert_int_equal(fi_cq_read(w.end[1].cq, e, 2), 2);
+	}
+	OK(fi_close(&beside->fid));
+	world_close(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(epoll_on_fd),
+		cmocka_unit_test(all_are_read_after_arming),
 		cmocka_unit_test(sread_times_out),
 		cmocka_unit_test(sread_wakes),
 		cmocka_unit_test(sread_ends_a_burst),
