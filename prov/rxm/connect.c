@@ -584,7 +584,8 @@ static enum chan_reason read_native(struct rxm_link *link, const struct fi_info 
 }
 
 /* read_common - the request is in the compatible format; our handshake is behind it if the peer runs
- * this library, in the same version.
+ * this library, in the same version.  That has one byte order; compatible packets have that of their sender,
+ * and are not turned.
  */
 static enum chan_reason read_common(struct rxm_link *link, const struct fi_info *info,
 				    const uint8_t *data, size_t len, struct asked *asked)
@@ -596,7 +597,8 @@ static enum chan_reason read_common(struct rxm_link *link, const struct fi_info 
 		return reason;
 	if (rxm_conf.wire == RXM_WIRE_COMPATIBLE ||
 	    rxm_handshake_parse(data + RXMF_CM_REQUEST, len - RXMF_CM_REQUEST, &hs))
-		return asked->compat.eager_limit <= rxm_conf.buf_size ? CHAN_OK : CHAN_KIND_BAD;
+		return asked->compat.swapped ? CHAN_MALFORMED :
+		       asked->compat.eager_limit <= rxm_conf.buf_size ? CHAN_OK : CHAN_KIND_BAD;
 	hs.addr_len = asked->hs.addr_len;
 	memcpy(hs.addr, asked->hs.addr, hs.addr_len);
 	asked->hs = hs;
@@ -617,7 +619,8 @@ static void log_refusal(struct rxm_link *link, const struct fi_info *info, const
 		CHAN_WARN_SPARSE(&link->chan, "refused a connection from %s: %s\n", text,
 				 reason == CHAN_ADDR_BAD ? "it claims the address of another host" :
 				 reason == CHAN_KIND_BAD ? "its FI_OFI_RXM_BUFFER_SIZE is longer than "
-				 "ours: set the same on both sides" :
+				 "ours: set the same on both sides" : asked->compat.swapped ?
+				 "it is built for processors of the other byte order" :
 				 rxm_conf.wire == RXM_WIRE_NATIVE ? "its handshake is malformed, or in "
 				 "the compatible format, which FI_OFI_RXM_WIRE excludes" :
 				 "its handshake is malformed");

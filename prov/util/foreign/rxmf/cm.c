@@ -3,6 +3,7 @@
 
 #include "foreign/rxmf/cm.h"
 
+#include <byteswap.h>
 #include <endian.h>
 #include <string.h>
 
@@ -10,7 +11,9 @@
 #define CM_VERSION 1
 #define CM_CTRL_VERSION 4
 #define CM_OP_VERSION 3
-#define CM_ENDIAN (__BYTE_ORDER == __LITTLE_ENDIAN ? 2 : 1)
+#define CM_BIG 1
+#define CM_LITTLE 2
+#define CM_ENDIAN (__BYTE_ORDER == __LITTLE_ENDIAN ? CM_LITTLE : CM_BIG)
 
 /* Host order, which @endian tells. */
 struct request {
@@ -87,6 +90,14 @@ size_t rxmf_cm_put_reject(uint8_t *out, enum rxmf_cm_reason reason)
 	return sizeof(wire);
 }
 
+static void swap_request(struct request *wire)
+{
+	wire->port = bswap_16(wire->port);
+	wire->eager_limit = bswap_32(wire->eager_limit);
+	wire->rx_size = bswap_32(wire->rx_size);
+	wire->id = bswap_64(wire->id);
+}
+
 /* What may follow the request is not looked at here: it is of our own handshake. */
 const char *rxmf_cm_get_request(const void *buf, size_t len, struct rxmf_cm_request *out)
 {
@@ -99,13 +110,16 @@ const char *rxmf_cm_get_request(const void *buf, size_t len, struct rxmf_cm_requ
 	if (wire.version != CM_VERSION || wire.ctrl_version != CM_CTRL_VERSION ||
 	    wire.op_version != CM_OP_VERSION)
 		return "it has another version of the protocol";
+	if (wire.endian != CM_BIG && wire.endian != CM_LITTLE)
+		return "it has no byte order";
 	if (wire.endian != CM_ENDIAN)
-		return "its byte order is another one";
+		swap_request(&wire);
 	if (!(wire.id >> 32) || !wire.port)
 		return "it does not say which process and port it is";
 	if (wire.eager_limit < RXMF_CM_EAGER_MIN || wire.eager_limit > RXMF_CM_EAGER_MAX)
 		return "its eager limit (FI_OFI_RXM_BUFFER_SIZE) is impossible";
 	*out = (struct rxmf_cm_request) {
+		.swapped = wire.endian != CM_ENDIAN,
 		.port = wire.port,
 		.credits = credits_of(wire.credits),
 		.eager_limit = wire.eager_limit,

@@ -10,6 +10,7 @@
 #ifndef FOREIGN_RXMF_CM_H
 #define FOREIGN_RXMF_CM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -41,6 +42,7 @@ struct rxmf_cm_request {
 	uint32_t rx_size;
 	uint32_t process;	/* not 0; another one is another life of the peer */
 	uint32_t conn_id;	/* what packets to the connecting peer carry */
+	bool swapped;		/* [out] the sender has the other byte order, as its packets would */
 };
 
 struct rxmf_cm_accept {

@@ -23,12 +23,12 @@ static void requests(void **state)
 		const char *hex;
 		struct rxmf_cm_request want;
 	} known[] = {
-		{ REQUEST, { 49153, RXMF_CM_CREDITS_OFF, 16384, 4096, 4242, 3 } },
+		{ REQUEST, { 49153, RXMF_CM_CREDITS_OFF, 16384, 4096, 4242, 3, false } },
 		/* captured from release 2.6 */
 		{ "010204036b8e0200004000000010000000000000c1560000",
-		  { 0x8e6b, RXMF_CM_CREDITS_OFF, 16384, 4096, 0x56c1, 0 } },
+		  { 0x8e6b, RXMF_CM_CREDITS_OFF, 16384, 4096, 0x56c1, 0, false } },
 		{ "01020403b5800200004000000010000000000000a5570000",
-		  { 0x80b5, RXMF_CM_CREDITS_OFF, 16384, 4096, 0x57a5, 0 } },
+		  { 0x80b5, RXMF_CM_CREDITS_OFF, 16384, 4096, 0x57a5, 0, false } },
 	};
 	uint8_t wire[64], back[64];
 	struct rxmf_cm_request got;
@@ -54,7 +54,7 @@ static void bad_requests(void **state)
 		size_t at;
 		uint8_t is;
 	} bad[] = {
-		{ 0, 2 }, { 1, 1 }, { 1, 0 }, { 2, 3 }, { 3, 2 }, { 9, 0 }, { 11, 0x7f },
+		{ 0, 2 }, { 1, 3 }, { 1, 0 }, { 2, 3 }, { 3, 2 }, { 9, 0 }, { 11, 0x7f },
 	};
 	struct rxmf_cm_request got;
 	uint8_t wire[RXMF_CM_REQUEST];
@@ -80,6 +80,28 @@ static void bad_requests(void **state)
 	memcpy(wire + 8, &(uint32_t) { 4096 }, 4);
 	assert_null(rxmf_cm_get_request(wire, sizeof(wire), &got));
 	assert_int_equal(got.eager_limit, 4096);
+}
+
+/* The numbers of a host of the other byte order are read. */
+static void other_byte_order(void **state)
+{
+	static const struct { size_t at, len; } numbers[] = { { 4, 2 }, { 8, 4 }, { 12, 4 }, { 16, 8 } };
+	struct rxmf_cm_request want, got;
+	uint8_t wire[RXMF_CM_REQUEST], turned[RXMF_CM_REQUEST];
+	size_t i, j;
+
+	hex_bytes(REQUEST, wire);
+	assert_null(rxmf_cm_get_request(wire, sizeof(wire), &want));
+	assert_false(want.swapped);
+	memcpy(turned, wire, sizeof(turned));
+	turned[1] = 3 - wire[1];
+	for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		for (j = 0; j < numbers[i].len; j++)
+			turned[numbers[i].at + j] = wire[numbers[i].at + numbers[i].len - 1 - j];
+	assert_null(rxmf_cm_get_request(turned, sizeof(turned), &got));
+	assert_true(got.swapped);
+	got.swapped = false;
+	assert_memory_equal(&got, &want, sizeof(got));
 }
 
 static void acceptances(void **state)
@@ -123,6 +145,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(requests),
 		cmocka_unit_test(bad_requests),
+		cmocka_unit_test(other_byte_order),
 		cmocka_unit_test(acceptances),
 		cmocka_unit_test(rejections),
 	};
