@@ -442,6 +442,7 @@ int pp_ctrl_peek(struct pp_ctrl *c)
 {
 	struct frame_head head;
 	ssize_t n = recv(c->fd, &head, sizeof(head), MSG_PEEK | MSG_DONTWAIT);
+	uint32_t type;
 	size_t len = 0;
 
 	if (!n)
@@ -450,8 +451,9 @@ int pp_ctrl_peek(struct pp_ctrl *c)
 		return gone(c, strerror(errno));
 	if (n != sizeof(head))
 		return 0;
-	if (ntohl(head.type) == PP_STEP)
-		return PP_STEP;
+	type = ntohl(head.type);
+	if (type == PP_ADDR || type == PP_STEP || type == PP_LARGEST)
+		return (int) type;
 	return pp_ctrl_recv(c, PP_STEP, NULL, &len);
 }
 

@@ -95,8 +95,8 @@ int pp_ctrl_recv(struct pp_ctrl *c, enum pp_frame type, void *buf, size_t *len_p
 int pp_ctrl_step(struct pp_ctrl *c, int (*idle)(void *arg), void *arg);
 
 /* pp_ctrl_peek - look for a frame without consuming it.  One system call.
- * Returns 0: none; PP_STEP: the peer has completed the current step; or -FI_ECONNABORTED, and
- * the reason was printed.
+ * Returns 0: none; PP_STEP: the peer has completed the current step; PP_ADDR, PP_LARGEST; or
+ * -FI_ECONNABORTED, and the reason was printed.
  */
 int pp_ctrl_peek(struct pp_ctrl *c);
 

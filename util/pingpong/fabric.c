@@ -2,7 +2,9 @@
 /* Copyright (c) 2026 the libfabric authors. */
 #include "fabric.h"
 
+#include <byteswap.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +14,18 @@
 #include <rdma/fi_errno.h>
 
 #define CM_TIMEOUT_MS 15000	/* for each step of connection setup */
+#define PEEK_EVERY_MS 250	/* meanwhile: does the other side go on? */
 #define ADDR_MAX 512
+
+/* An address of the other side. */
+struct pp_addr {
+	size_t len;
+	union {
+		char bytes[ADDR_MAX];
+		struct sockaddr sa;
+		struct sockaddr_in6 in6;
+	};
+};
 
 static int failed(struct pp_ctrl *ctrl, const char *what, int ret)
 {
@@ -76,28 +89,57 @@ static int choose_server(const struct pp_options *o, struct pp_fabric *f, struct
 	return ret == -FI_ENODATA ? ask(f, NULL, 0, hints) : ret;
 }
 
+/* turn_addr - an address that a host of the other byte order has sent: numbers that are not in network order are
+ * this host's again.
+ */
+static void turn_addr(uint32_t *format, struct pp_addr *addr)
+{
+
+	*format = bswap_32(*format);
+	if (*format != FI_SOCKADDR_IN && *format != FI_SOCKADDR_IN6 && *format != FI_SOCKADDR)
+		return;
+	addr->sa.sa_family = bswap_16(addr->sa.sa_family);
+	if (addr->sa.sa_family == AF_INET6 && addr->len >= sizeof(addr->in6))
+		addr->in6.sin6_scope_id = bswap_32(addr->in6.sin6_scope_id);
+}
+
+/* An address of the other side, preceded by its format in the byte order of its sender: formats are small
+ * numbers, which tells the order.
+ */
+static int hear_addr(struct pp_ctrl *ctrl, uint32_t *format, struct pp_addr *addr)
+{
+	char frame[ADDR_MAX];
+	size_t len = sizeof(frame);
+	int ret = pp_ctrl_recv(ctrl, PP_ADDR, frame, &len);
+
+	if (ret)
+		return ret;
+	if (len <= sizeof(*format))
+		return -FI_EPROTO;
+	memcpy(format, frame, sizeof(*format));
+	addr->len = len - sizeof(*format);
+	memcpy(addr->bytes, frame + sizeof(*format), addr->len);
+	if (*format > UINT16_MAX)
+		turn_addr(format, addr);
+	return 0;
+}
+
 /* The client asks for an endpoint that reaches the server's address. */
 static int choose_client(const struct pp_options *o, struct pp_fabric *f, struct pp_ctrl *ctrl,
 			 struct fi_info *hints)
 {
-	char addr[ADDR_MAX];
-	size_t len = sizeof(addr);
-	uint32_t format;
-	int ret = pp_ctrl_recv(ctrl, PP_ADDR, addr, &len);
+	struct pp_addr addr;
+	int ret = hear_addr(ctrl, &hints->addr_format, &addr);
 
 	if (ret)
 		return ret;
-	if (len <= sizeof(format))
-		return -FI_EPROTO;
-	memcpy(&format, addr, sizeof(format));
-	hints->addr_format = format;
-	hints->dest_addrlen = len - sizeof(format);
-	hints->dest_addr = malloc(hints->dest_addrlen);
-	f->dest = malloc(hints->dest_addrlen);
+	hints->dest_addrlen = addr.len;
+	hints->dest_addr = malloc(addr.len);
+	f->dest = malloc(addr.len);
 	if (!hints->dest_addr || !f->dest)
 		return -FI_ENOMEM;
-	memcpy(hints->dest_addr, addr + sizeof(format), hints->dest_addrlen);
-	memcpy(f->dest, hints->dest_addr, hints->dest_addrlen);
+	memcpy(hints->dest_addr, addr.bytes, addr.len);
+	memcpy(f->dest, addr.bytes, addr.len);
 	return ask(f, o->source, o->source ? FI_SOURCE : 0, hints);
 }
 
@@ -286,10 +328,18 @@ static int wait_event(struct pp_ctrl *ctrl, struct pp_fabric *f, uint32_t want, 
 	char buf[sizeof(struct fi_eq_cm_entry) + 256];
 	struct fi_eq_cm_entry *entry = (void *) buf;
 	struct fi_eq_err_entry err = { 0 };
+	ssize_t n = -FI_EAGAIN;
+	int waited_ms, ret;
 	uint32_t event;
-	ssize_t n;
 
-	n = fi_eq_sread(f->eq, &event, buf, sizeof(buf), CM_TIMEOUT_MS, 0);
+	for (waited_ms = 0; waited_ms < CM_TIMEOUT_MS; waited_ms += PEEK_EVERY_MS) {
+		n = fi_eq_sread(f->eq, &event, buf, sizeof(buf), PEEK_EVERY_MS, 0);
+		if (n != -FI_EAGAIN)
+			break;
+		ret = pp_ctrl_peek(ctrl);
+		if (ret < 0)
+			return ret;
+	}
 	if (n == -FI_EAVAIL) {
 		n = fi_eq_readerr(f->eq, &err, 0);
 		return failed(ctrl, what, n < 0 ? (int) n : -err.err);
@@ -350,13 +400,13 @@ static int msg_client(const struct pp_options *o, struct pp_ctrl *ctrl, struct p
 
 static int unconnected_server(const struct pp_options *o, struct pp_ctrl *ctrl, struct pp_fabric *f)
 {
-	char addr[ADDR_MAX];
-	size_t len = sizeof(addr);
+	struct pp_addr addr;
+	uint32_t format;
 	int ret = open_ep(o, ctrl, f);
 
 	ret = ret ? ret : tell_addr(ctrl, f, &f->ep->fid);
-	ret = ret ? ret : pp_ctrl_recv(ctrl, PP_ADDR, addr, &len);
-	return ret ? ret : insert_peer(ctrl, f, addr + sizeof(uint32_t));
+	ret = ret ? ret : hear_addr(ctrl, &format, &addr);
+	return ret ? ret : insert_peer(ctrl, f, addr.bytes);
 }
 
 static int unconnected_client(const struct pp_options *o, struct pp_ctrl *ctrl, struct pp_fabric *f)
