@@ -465,13 +465,35 @@ static void read_handshake(struct tcp_conn *conn)
 		on_request(conn, verdict, &hello);
 }
 
+static void on_plain_hello(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data)
+{
+	tcp_conn_refuse(conn, CHAN_INSECURE, NULL, 0);
+}
+
+/* What a request that is not protected meets: it is read, so that it is refused in its own form. */
+static const struct tcp_wireup plain_wireup = {
+	.hello = on_plain_hello,
+	.lost = tcp_conn_close,
+};
+
+static void read_as_plain(struct tcp_conn *conn)
+{
+	conn->handshake->in[0] = tcp_sec_drop(conn);
+	conn->handshake->have = 1;
+	conn->wireup = &plain_wireup;
+	read_handshake(conn);
+}
+
 /* on_shake - input before the peer has proven the key. */
 static void on_shake(struct tcp_conn *conn)
 {
 	int ret;
 
-	if (!tcp_sec_shake(conn))
+	if (!tcp_sec_shake(conn)) {
+		if (tcp_sec_is_plain(conn))
+			read_as_plain(conn);
 		return;
+	}
 	ret = conn->ours ? send_handshake(conn) : 0;
 	if (ret)
 		tcp_conn_fail(conn, -ret, false);

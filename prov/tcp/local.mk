@@ -7,7 +7,7 @@ tcp_link_sources = \
 	prov/tcp/chan.c \
 	prov/tcp/check.c \
 	prov/tcp/cm.c \
-	prov/tcp/common.c \
+	prov/tcp/stream/common.c \
 	prov/tcp/common.h \
 	prov/tcp/stream.h \
 	prov/tcp/stream/life.c \
@@ -33,8 +33,10 @@ tcp_link_sources = \
 	prov/tcp/poll.h \
 	prov/tcp/read.c \
 	prov/tcp/rx.c \
-	prov/tcp/secure.c \
 	prov/tcp/secure.h \
+	prov/tcp/secure/records.c \
+	prov/tcp/secure/shake.c \
+	prov/tcp/secure/state.h \
 	prov/tcp/tx.c \
 	prov/tcp/types.h \
 	prov/tcp/unacked.c \

@@ -58,6 +58,12 @@ bool tcp_sec_is_speaking(const struct tcp_conn *conn);
  */
 bool tcp_sec_shake(struct tcp_conn *conn);
 
+/* tcp_sec_is_plain - has a request in the clear come?  It is to be refused in its own form.
+ * tcp_sec_drop - for that @conn is protected no more.  Returns the byte that was read of it.
+ */
+bool tcp_sec_is_plain(const struct tcp_conn *conn);
+uint8_t tcp_sec_drop(struct tcp_conn *conn);
+
 /* tcp_sec_recv - one handshake packet, as recv() would: -1 with errno, 0 at the end of the stream. */
 ssize_t tcp_sec_recv(struct tcp_conn *conn, uint8_t *buf, size_t size);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-#include "common.h"
+#include "tcp/common.h"
 
 #include <string.h>
 
-#include "link.h"
+#include "tcp/link.h"
 
 /* ---- sending ----------------------------------------------------------------------- */
 

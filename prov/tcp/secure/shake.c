@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * shake.c - the handshake of a protected connection, and its state from the first byte to the last.
+ */
+#include "tcp/secure/state.h"
+
+#include <errno.h>
+#include <rdma/fi_errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "secure/policy.h"
+
+#define TLS_HEAD 5			/* of a record: type, version, length (RFC 8446, section 5.1) */
+#define TLS_TYPE_MIN 20			/* change_cipher_spec, alert, handshake, application_data */
+#define TLS_TYPE_MAX 23
+
+enum sec_level tcp_sec_level(const struct tcp_conn *conn)
+{
+	return conn->sec ? conn->sec->level : SEC_NONE;
+}
+
+const char *tcp_sec_text(const struct tcp_conn *conn)
+{
+	static const char *const texts[] = {
+		[SEC_NONE] = "not protected", [SEC_AUTH] = "authenticated", [SEC_ENCRYPT] = "encrypted",
+	};
+
+	return texts[tcp_sec_level(conn)];
+}
+
+bool tcp_sec_may_take(const struct tcp_link *link, const struct tcp_conn *conn)
+{
+	enum sec_level level = link->sec ? link->sec->level : SEC_NONE;
+
+	if (level == tcp_sec_level(conn))
+		return true;
+	TCP_WARN(link->conf, "fi_accept: the connection request is %s, and FI_SECURITY or auth_key of this "
+		 "endpoint asks for %s: set the same for the passive endpoint\n", tcp_sec_text(conn),
+		 sec_level_name(level));
+	return false;
+}
+
+/* ---- opening --------------------------------------------------------------- */
+
+static uint8_t *put_port(uint8_t *at, uint16_t port)
+{
+	at[0] = (uint8_t) (port >> 8);
+	at[1] = (uint8_t) port;
+	return at + 2;
+}
+
+/* pack_addr - an address as both sides write it: IPv4 as it is mapped into IPv6. */
+static void pack_addr(const union net_sa *addr, uint8_t to[SEC_TO_SIZE])
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+
+	memset(to, 0, SEC_TO_SIZE);
+	if (addr->sa.sa_family == AF_INET) {
+		memcpy(to, mapped, sizeof(mapped));
+		memcpy(to + 12, &addr->in.sin_addr, 4);
+	} else {
+		memcpy(to, &addr->in6.sin6_addr, 16);
+	}
+	put_port(to + 16, net_addr_port(&addr->sa));
+}
+
+/* set_to - whom the connecting peer means, or by what address the accepting one was reached. */
+static void set_to(const struct tcp_conn *conn, struct sec_shake_attr *attr)
+{
+	union net_sa own;
+
+	if (conn->link->conf->firewall_addr)
+		return;
+	if (conn->ours)
+		pack_addr(&conn->peer, attr->to);
+	else if (!net_sock_name(conn->src.fd, &own))
+		pack_addr(&own, attr->to);
+}
+
+/* is_to_self - an endpoint may connect to itself, and then is both client and server. */
+static bool is_to_self(const struct tcp_conn *conn)
+{
+	return conn->ours && !net_addr_cmp(&conn->peer.sa, &conn->link->name.sa);
+}
+
+static int open_shake(struct tcp_conn *conn, struct sec_policy *policy)
+{
+	struct tcp_sec *sec = conn->sec;
+	struct sec_shake_attr attr = {
+		.server = !conn->ours,
+		.keys = sec->keys,
+		.level = policy->level,
+		.version = TCP_WIRE_VERSION,
+		.oldest = TCP_WIRE_OLDEST,
+	};
+
+	memcpy(attr.id, policy->id, sizeof(attr.id));
+	if (is_to_self(conn) && !sec_random(attr.id, sizeof(attr.id)))
+		return -FI_ENOMEM;
+	set_to(conn, &attr);
+	return sec_shake_open(&attr, &sec->shake);
+}
+
+static void shake_close(struct tcp_sec *sec)
+{
+	if (sec->shake)
+		sec_shake_close(sec->shake);
+	sec->shake = NULL;
+	if (sec->keys)
+		sec_keys_wipe(sec->keys);
+	free(sec->keys);
+	sec->keys = NULL;
+}
+
+/* free_sec - nothing of the keys stays in memory. */
+static void free_sec(struct tcp_conn_end *end)
+{
+	struct tcp_sec *sec = (struct tcp_sec *) end;	/* its first member */
+
+	shake_close(sec);
+	if (sec->open)
+		sec_channel_close(&sec->chan);
+	free(sec->out);
+	free(sec->in);
+	explicit_bzero(sec, sizeof(*sec));
+	free(sec);
+}
+
+/* end_sec - the stream ends in order: say so in a record, as far as the socket takes it now. */
+static void end_sec(struct tcp_conn_end *end, struct tcp_conn *conn, void (*how)(struct tcp_conn *))
+{
+	if (how == tcp_conn_close_orderly && conn->state == TCP_CONN_READY)
+		tcp_sec_seal_end(conn);
+}
+
+int tcp_sec_new(struct tcp_conn *conn)
+{
+	struct sec_policy *policy = conn->link->sec;
+	char why[SEC_WHY_MAX];
+
+	if (!policy)
+		return 0;
+	conn->sec = calloc(1, sizeof(*conn->sec));
+	if (!conn->sec)
+		return -FI_ENOMEM;
+	conn->sec->end.end = end_sec;
+	conn->sec->end.free = free_sec;
+	list_add_tail(&conn->sec->end.node, &conn->ends);
+	conn->sec->level = policy->level;
+	conn->sec->keys = malloc(sizeof(*conn->sec->keys));
+	if (!conn->sec->keys)
+		return -FI_ENOMEM;
+	sec_policy_keys(policy, conn->sec->keys, why);
+	if (*why)
+		TCP_WARN(conn->link->conf, "the keys that were read before stay in use: %s\n", why);
+	conn->tx.indirect = true;
+	return open_shake(conn, policy);
+}
+
+/* ---- the handshake ---------------------------------------------------------- */
+
+bool tcp_sec_is_open(const struct tcp_conn *conn)
+{
+	return conn->sec->open;
+}
+
+bool tcp_sec_is_speaking(const struct tcp_conn *conn)
+{
+	return conn->sec && conn->sec->heard && !conn->sec->open;
+}
+
+/* send_shake - what the handshake has to say, which is shorter than any socket buffer. */
+static int send_shake(struct tcp_conn *conn)
+{
+	uint8_t buf[4096];
+	size_t len;
+	ssize_t ret;
+
+	while ((len = sec_shake_take(conn->sec->shake, buf, sizeof(buf)))) {
+		ret = send(conn->src.fd, buf, len, MSG_NOSIGNAL | MSG_DONTWAIT);
+		if (ret < 0)
+			return -errno;
+		if ((size_t) ret < len)
+			return -FI_ENOBUFS;
+		tcp_conn_sent(conn);
+	}
+	return 0;
+}
+
+int tcp_sec_begin(struct tcp_conn *conn)
+{
+	return send_shake(conn);
+}
+
+void tcp_sec_log(struct tcp_conn *conn, const char *what, const char *why)
+{
+	char text[NET_ADDR_TEXT_MAX];
+
+	TCP_WARN_SPARSE(conn->link->conf, "%s %s: %s\n", net_addr_text(&conn->peer.sa, text), what, why);
+}
+
+/* refuse_plain - what came is no TLS: in the clear, or of another protocol.  A request is refused by the caller. */
+static void refuse_plain(struct tcp_conn *conn)
+{
+	if (conn->ours) {
+		tcp_sec_log(conn, "is not used", "it does not protect connections, and FI_SECURITY or a key here asks "
+			 "for that: set the same there");
+		tcp_conn_fail(conn, FI_EACCES, false);
+		return;
+	}
+	tcp_sec_log(conn, "was refused", "it does not protect connections, and FI_SECURITY or a key here asks for "
+		 "that: set the same there");
+	conn->sec->plain = true;
+}
+
+/* refuse_shake - the alert has been sent.  The peer learns no more than that. */
+static void refuse_shake(struct tcp_conn *conn)
+{
+	tcp_sec_log(conn, conn->ours ? "is not used" : "was refused", sec_shake_why(conn->sec->shake));
+	if (conn->ours)
+		tcp_conn_fail(conn, FI_EACCES, false);
+	else
+		tcp_conn_half_close(conn);
+}
+
+/* on_shaken - the peer has proven the key. */
+static bool on_shaken(struct tcp_conn *conn)
+{
+	struct tcp_sec *sec = conn->sec;
+	uint8_t exported[SEC_HASH_SIZE];
+
+	sec->open = sec_shake_export(sec->shake, exported) &&
+		    sec_channel_open(&sec->chan, sec->level, !conn->ours, exported, 0);
+	explicit_bzero(exported, sizeof(exported));
+	shake_close(sec);
+	if (!sec->open)
+		tcp_conn_fail(conn, FI_ENOMEM, false);
+	return sec->open;
+}
+
+/* shake_read - one record of TLS.  1: it is kept; else as recv().  0 too where it has been refused. */
+static ssize_t shake_read(struct tcp_conn *conn, size_t *len_p)
+{
+	struct tcp_sec *sec = conn->sec;
+	ssize_t ret = tcp_sec_in_fill(conn, sec->heard ? TLS_HEAD : 1);
+
+	if (ret <= 0)
+		return ret;
+	if (sec->in[0] < TLS_TYPE_MIN || sec->in[0] > TLS_TYPE_MAX) {
+		refuse_plain(conn);
+		return 0;
+	}
+	sec->heard = true;
+	ret = tcp_sec_in_fill(conn, TLS_HEAD);
+	if (ret <= 0)
+		return ret;
+	*len_p = TLS_HEAD + (size_t) (sec->in[3] << 8 | sec->in[4]);
+	if (*len_p <= TLS_HEAD + SEC_SHAKE_IN_MAX)
+		return tcp_sec_in_fill(conn, *len_p);
+	tcp_sec_log(conn, conn->ours ? "is not used" : "was refused", "it sends more than a handshake");
+	tcp_conn_fail(conn, FI_EACCES, false);
+	return 0;
+}
+
+/* read_ended - there is no more now; or the peer closed, or reset the connection. */
+static void read_ended(struct tcp_conn *conn, ssize_t ret)
+{
+	if (!conn->sec)
+		return;			/* it is read as what it is, and refused */
+	if (ret < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (conn->state != TCP_CONN_HELLO_SENT && conn->state != TCP_CONN_HALF_OPEN)
+		return;			/* it has been refused */
+	tcp_conn_fail(conn, ret ? errno : FI_ECONNRESET, false);
+}
+
+bool tcp_sec_is_plain(const struct tcp_conn *conn)
+{
+	return conn->sec->plain;
+}
+
+uint8_t tcp_sec_drop(struct tcp_conn *conn)
+{
+	struct tcp_sec *sec = conn->sec;
+	uint8_t first = sec->in[0];
+
+	list_del(&sec->end.node);
+	free_sec(&sec->end);
+	conn->sec = NULL;
+	conn->tx.indirect = false;
+	return first;
+}
+
+bool tcp_sec_shake(struct tcp_conn *conn)
+{
+	struct tcp_sec *sec = conn->sec;
+	enum sec_shake_state state;
+	size_t len = 0;
+	ssize_t ret;
+
+	do {
+		ret = shake_read(conn, &len);
+		if (ret <= 0) {
+			if (!sec->plain)
+				read_ended(conn, ret);
+			return false;
+		}
+		state = sec_shake_feed(sec->shake, sec->in, len);
+		tcp_sec_in_use(sec, len);
+		ret = send_shake(conn);
+		if (ret) {
+			tcp_conn_fail(conn, (int) -ret, false);
+			return false;
+		}
+	} while (state == SEC_SHAKE_RUNNING);
+	if (state == SEC_SHAKE_DONE)
+		return on_shaken(conn);
+	refuse_shake(conn);
+	return false;
+}
+

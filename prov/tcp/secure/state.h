@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * state.h - what the files of this folder share: the state of a protected connection.
+ */
+#ifndef TCP_SECURE_STATE_H
+#define TCP_SECURE_STATE_H
+
+#include "secure/channel.h"
+#include "secure/handshake.h"
+#include "tcp/types.h"
+
+struct tcp_sec {
+	struct tcp_conn_end end;	/* first */
+	struct sec_shake *shake;	/* NULL: it is done */
+	struct sec_keys *keys;		/* of @shake */
+	enum sec_level level;
+	bool open;			/* the peer has proven the key: @chan is keyed */
+	bool heard;			/* bytes of the handshake have come */
+	bool plain;			/* a request in the clear has come: its first byte is in @in */
+	struct sec_channel chan;
+	uint8_t *out;			/* sealed bytes that the socket has not taken; NULL: none */
+	size_t out_pos, out_end;
+	uint8_t *in;			/* bytes that were read and are not opened; NULL: none */
+	size_t in_pos, in_end;
+};
+
+/* tcp_sec_log - warn that the peer @what, and why; not each time. */
+void tcp_sec_log(struct tcp_conn *conn, const char *what, const char *why);
+
+/* tcp_sec_in_fill - read until @need bytes are kept, and no more.  1: they are; else as recv(). */
+ssize_t tcp_sec_in_fill(struct tcp_conn *conn, size_t need);
+
+/* tcp_sec_in_use - @len of the bytes that are kept have been used. */
+void tcp_sec_in_use(struct tcp_sec *sec, size_t len);
+
+/* tcp_sec_seal_end - seal the end of the stream behind what is kept, and send.  1: all is sent; 0: the socket is
+ * full; -1 with errno.
+ */
+int tcp_sec_seal_end(struct tcp_conn *conn);
+
+#endif
