@@ -76,7 +76,7 @@ static void staged_sent(struct tcp_conn *conn, size_t len)
 }
 
 /* send_result - 0: the socket is full; < 0: an error, the connection is declared lost. */
-static ssize_t send_result(struct tcp_conn *conn, ssize_t ret)
+static inline __attribute__((always_inline)) ssize_t send_result(struct tcp_conn *conn, ssize_t ret)
 {
 	if (ret >= 0) {
 		tcp_conn_sent(conn);

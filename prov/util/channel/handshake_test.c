@@ -82,6 +82,7 @@ static void the_numbers_of_reasons_do_not_change(void **state)
 		{ CHAN_NO_ENDPOINT, 10, FI_ECONNREFUSED },
 		{ CHAN_HELD, 11, FI_ECONNREFUSED },
 		{ CHAN_ENDED, 12, FI_ECONNRESET },
+		{ CHAN_INSECURE, 13, FI_EACCES },
 	};
 	unsigned i, k;
 

@@ -433,20 +433,15 @@ static bool check_rx(struct check *ck)
 		check_number(ck, "rx_attr->iov_limit", want->iov_limit, have->iov_limit));
 }
 
-static bool has_key(const struct fi_info *hints)
-{
-	return (hints->ep_attr && hints->ep_attr->auth_key_size) ||
-	       (hints->domain_attr && hints->domain_attr->auth_key_size);
-}
-
-/* check_security - what cannot protect is not offered where that is asked for: never in the clear. */
+/* check_security - what cannot protect is not offered where a variable asks for that: never in the clear.  An
+ * auth_key is refused by auth_key_size.
+ */
 static bool check_security(const struct check *ck)
 {
-	bool key = FI_VERSION_GE(ck->version, FI_VERSION(1, 5)) && has_key(ck->hints);
 	enum sec_level level;
 
-	return !ck->lim->secures && sec_policy_wish(key, &level) &&
-	       refuse(ck, key ? "auth_key" : "FI_SECURITY", sec_level_name(level),
+	return !ck->lim->secures && sec_policy_wish(false, &level) &&
+	       refuse(ck, "FI_SECURITY", sec_level_name(level),
 		      "none: connections of this provider are not protected; see fi_security(7)");
 }
 
