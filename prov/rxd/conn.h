@@ -61,6 +61,9 @@ struct rxd_poller {
 	uint64_t input_ns;		/* when the datagrams in hand were read; 0: there were none */
 	uint64_t polled_ns;		/* rxd_now() in the last poll that had a timer set */
 	uint64_t looked_ns;		/* what had arrived by then has been looked at */
+	struct list ended;		/* connections that their peers have closed, to be reported */
+	unsigned ends_held;		/* polls in a row that left them to the next one */
+	bool ends_asked;		/* the next poll reads all sockets */
 	unsigned until_read;		/* polls until the queues are read though nothing is expected */
 	/* The datagrams being sent together, all of one connection. */
 	uint64_t burst_pn;		/* number of the first */
@@ -89,6 +92,7 @@ struct rxd_link {
 	struct rxd_dg *dg;
 	bool listening;			/* a listener accepts connection requests */
 	uint8_t addr[RXD_ADDR_MAX];	/* our name, base.addr */
+	uint16_t listener_port;		/* of the listener whose request this endpoint accepts; 0: none */
 	struct rxd_key key;		/* of our cookies */
 	struct hmap by_cid;		/* our id -> struct rxd_conn */
 	struct list migrations;		/* struct rxd_migration: path validations in progress */

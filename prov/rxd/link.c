@@ -178,8 +178,25 @@ static int make_beside(struct obj_prog *prog, const struct fi_info *info, struct
 		own->src_addrlen = 0;
 	}
 	ret = link_make(prog, own, RXD_KIND_MSG, link_p);
+	if (!ret && net_addr_family(info->addr_format) >= 0)
+		(*link_p)->listener_port = net_addr_port(info->src_addr);
 	fi_freeinfo(own);
 	return ret;
+}
+
+/* An endpoint that accepts a request has the name of the listener, as a socket has, though its datagrams have
+ * a port of their own.
+ */
+static int link_getname(struct eng_link *base, struct eng_peer *peer, void *addr, size_t *len_p)
+{
+	struct rxd_link *link = rxd_link_of(chan_link_of(base));
+	union net_sa name;
+
+	if (peer || !link->listener_port || link->base.addr_len > sizeof(name))
+		return chan_getname(base, peer, addr, len_p);
+	memcpy(&name, link->addr, link->base.addr_len);
+	net_addr_set_port(&name.sa, link->listener_port);
+	return obj_cm_copy_name(&name, link->base.addr_len, addr, len_p);
 }
 
 static int ep_open(struct eng_ep *ep, struct eng_link **link_p)
@@ -191,7 +208,7 @@ static int ep_open(struct eng_ep *ep, struct eng_link **link_p)
 
 	if (base->type != FI_EP_MSG)
 		ret = link_make(base->prog, info, RXD_KIND_RDM, &link);
-	else if (info->handle && info->dest_addr && info->src_addr)
+	else if (base->cm.req && info->src_addr)
 		ret = make_beside(base->prog, info, &link);
 	else
 		ret = link_make(base->prog, info, RXD_KIND_MSG, &link);
@@ -267,7 +284,7 @@ const struct eng_link_ops rxd_link_ops = {
 	.chan_size = sizeof(struct rxd_conn),
 	.open = link_open,
 	.close = link_close,
-	.getname = chan_getname,
+	.getname = link_getname,
 	.setname = chan_setname_none,
 	.look = chan_look,
 	.peer_get = chan_peer_get,

@@ -125,9 +125,16 @@ static int resume_paused(struct rxd_poller *poller, uint64_t now)
 	return done;
 }
 
+/* report_failed - what a peer has closed in good order waits for what others have sent: report_ends(). */
 static int report_failed(struct list *node)
 {
-	rxd_conn_lost(conn_at(node));
+	struct rxd_conn *conn = conn_at(node);
+
+	if (conn->clean_end && rxd_conn_link(conn)->base.msg) {
+		list_add_tail(&conn->chan.node, &rxd_conn_poller(conn)->ended);
+		return 0;
+	}
+	rxd_conn_lost(conn);
 	return 1;
 }
 
@@ -136,7 +143,8 @@ static int report_failed(struct list *node)
  */
 static bool read_due(struct rxd_poller *poller)
 {
-	if (!poller->base.timers.cnt && poller->until_read-- && obj_prog_others_active(&poller->base.base))
+	if (!poller->base.timers.cnt && list_empty(&poller->ended) && poller->until_read-- &&
+	    obj_prog_others_active(&poller->base.base))
 		return false;
 	poller->until_read = READ_EVERY;
 	return true;
@@ -146,30 +154,59 @@ static bool read_due(struct rxd_poller *poller)
  * end something compare their time with looked_ns (conn.h), which lags by a poll: so no clock is read
  * before the queues.
  */
-static int fire_timers(struct rxd_poller *poller, uint64_t now, bool all)
+static int fire_timers(struct rxd_poller *poller, uint64_t now, bool seen)
 {
 	struct chan_poller *chans = &poller->base;
 
-	if (all || ++chans->looks >= CHAN_LOOKS_MAX) {
-		chans->looks = 0;
+	if (seen)
 		poller->looked_ns = poller->polled_ns;
-	}
 	poller->polled_ns = now;
 	chan_poller_woken(chans);
 	return timers_next(&chans->timers) <= now ? timers_fire(&chans->timers, now) : 0;
 }
 
+/* has_seen - @read datagrams were read: all that had arrived, or the queue is never empty. */
+static bool has_seen(struct chan_poller *chans, int read, unsigned budget)
+{
+	if (read >= (int) budget && ++chans->looks < CHAN_LOOKS_MAX)
+		return false;
+	chans->looks = 0;
+	return true;
+}
+
+static int report_end(struct list *node)
+{
+	rxd_conn_lost(conn_at(node));
+	return 1;
+}
+
+/* report_ends - of the connections that their peers have closed, once all sockets were read and had nothing
+ * (@none).  The provider below does not read an idle socket in each poll, unless it is asked to before.  So what
+ * other peers had sent by then is with the engine: a program that waits for it gets it before the receives that
+ * the end of a connection aborts.
+ */
+static int report_ends(struct rxd_poller *poller, bool none)
+{
+	if ((!poller->ends_asked || !none) && ++poller->ends_held < CHAN_LOOKS_MAX) {
+		poller->ends_asked = !rxd_dg_arm(poller);
+		return 0;
+	}
+	poller->ends_asked = false;
+	poller->ends_held = 0;
+	return chan_poller_drain(&poller->ended, report_end);
+}
+
 /* In this order: ACKs that arrive make room in the windows, timers may retransmit, and both send
- * with the flush behind them.  Losses come last, since their upcalls may open and close
+ * with the flush behind them.  Ends of connections come last, since their upcalls may open and close
  * connections.
  */
 static int poll_all(struct obj_poller *base, unsigned budget)
 {
 	struct rxd_poller *poller = poller_of(base);
 	struct chan_poller *chans = &poller->base;
-	bool all = true;
+	int done = 0, read = 0;
+	bool seen = true;
 	uint64_t now;
-	int done = 0;
 
 	chan_poller_begin(chans);
 	poller->input_ns = 0;
@@ -178,18 +215,21 @@ static int poll_all(struct obj_poller *base, unsigned budget)
 	if (!list_empty(&chans->dirty))
 		push_waiting(poller, rxd_now(poller));
 	if (read_due(poller)) {
-		done += rxd_dg_poll(poller, budget, input);
-		all = done < (int) budget;
+		read = rxd_dg_poll(poller, budget, input);
+		seen = has_seen(chans, read, budget);
+		done += read;
 	}
 	now = poller->input_ns;
 	if (chans->timers.cnt) {
 		now = now ? now : rxd_now(poller);
-		done += fire_timers(poller, now, all);
+		done += fire_timers(poller, now, seen);
 	}
 	if (chan_poller_resumes(chans))
 		done += resume_paused(poller, now);
 	if (!list_empty(&chans->dirty))
 		push_waiting(poller, now ? now : rxd_now(poller));
+	if (!list_empty(&poller->ended))
+		done += report_ends(poller, !read);
 	if (!list_empty(&chans->failed))
 		done += chan_poller_drain(&chans->failed, report_failed);
 	chans->polling = false;
@@ -207,7 +247,7 @@ static int arm(struct obj_poller *base, uint64_t *deadline_ns)
 
 	poller->until_read = 0;
 	poller->armed_seq = chans->seq;
-	if (poller->deferred || !list_empty(&chans->failed))
+	if (poller->deferred || !list_empty(&chans->failed) || !list_empty(&poller->ended))
 		return -FI_EAGAIN;
 	list_for_each_entry(conn, &chans->dirty, dirty_node)
 		if (!rxd_conn_link(conn)->dg->blocked)
@@ -251,6 +291,7 @@ int rxd_poller_get(struct obj_prog *prog, struct rxd_poller **poller_p)
 		return 0;
 	chan_poller_clock(base, rxd_dg_now);
 	list_init(&poller->doms);
+	list_init(&poller->ended);
 	pool_init(&poller->chunks, sizeof(struct rxd_item) + RXD_CHUNK, 8, 0);
 	pool_init(&poller->items, sizeof(struct rxd_item), 64, 0);
 	pool_init(&poller->bodies, sizeof(struct rxd_body), 16, 0);

@@ -4,8 +4,11 @@
 /*
  * Two processes with connected endpoints that share a transmit context.  The one that receives closes
  * its endpoints as soon as it has the last message; every send of the other one succeeds all the same.
+ * Where the one that answers requests closes, its answers over all connections come before the receives
+ * that the end of one connection aborts.
  */
 #include <netinet/in.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,6 +95,30 @@ static void take(struct fid_cq *cq)
 	assert_int_equal(ret, 1);
 }
 
+/* ask - a request over each connection; EPS answers, for which one more receive is posted than they need. */
+static void ask(void)
+{
+	struct fi_cq_err_entry err = { 0 };
+	static char room[LEN_MAX];
+	struct fi_cq_entry entry;
+	ssize_t ret;
+	int i;
+
+	assert_int_equal(fi_recv(side.ep[0], room, LEN_MAX, NULL, 0, NULL), 0);
+	for (i = 0; i < EPS; i++) {
+		assert_int_equal(fi_send(side.ep[i], "go", 2, NULL, 0, NULL), 0);
+		take(side.tx);
+	}
+	for (i = 0; i < EPS; i++) {
+		while ((ret = fi_cq_read(side.rx, &entry, 1)) == -FI_EAGAIN)
+			sched_yield();
+		if (ret == -FI_EAVAIL)
+			fi_cq_readerr(side.rx, &err, 0);
+		assert_int_equal(err.err, 0);
+		assert_int_equal(ret, 1);
+	}
+}
+
 static void close_side(void)
 {
 	int i;
@@ -107,8 +134,8 @@ static void close_side(void)
 	fi_freeinfo(side.info);
 }
 
-/* receive - listen, and write the address to @fd. */
-static void receive(const char *prov, size_t len, int fd)
+/* receive - listen, and write the address to @fd.  @asks: messages are answers to requests. */
+static void receive(const char *prov, size_t len, int fd, bool asks)
 {
 	struct sockaddr_in addr;
 	size_t addr_len = sizeof(addr);
@@ -128,16 +155,20 @@ static void receive(const char *prov, size_t len, int fd)
 		fi_freeinfo(info);
 		assert_int_equal(fi_accept(side.ep[i], NULL, 0), 0);
 		event(FI_CONNECTED);
+		assert_int_equal(write(fd, "", 1), 1);	/* the next request comes after this event */
 	}
-	for (i = 0; i < EPS; i++)
+	if (asks)
+		ask();
+	for (i = 0; !asks && i < EPS; i++)
 		take(side.rx);
 	assert_int_equal(fi_close(&pep->fid), 0);
 	close_side();
 }
 
-static void transmit(const char *prov, size_t len, int fd)
+static void transmit(const char *prov, size_t len, int fd, bool asked)
 {
 	struct sockaddr_in addr;
+	char connected;
 	int i;
 
 	assert_int_equal(read(fd, &addr, sizeof(addr)), sizeof(addr));
@@ -146,7 +177,10 @@ static void transmit(const char *prov, size_t len, int fd)
 		open_ep(i, side.info, len);
 		assert_int_equal(fi_connect(side.ep[i], &addr, NULL, 0), 0);
 		event(FI_CONNECTED);
+		assert_int_equal(read(fd, &connected, 1), 1);
 	}
+	for (i = 0; asked && i < EPS; i++)
+		take(side.rx);
 	for (i = 0; i < EPS; i++)
 		assert_int_equal(fi_send(side.ep[i], side.buf[i], len, NULL, 0, NULL), 0);
 	for (i = 0; i < EPS; i++)
@@ -154,26 +188,41 @@ static void transmit(const char *prov, size_t len, int fd)
 	close_side();
 }
 
+/* once - two processes, which exchange messages of @len bytes. */
+static void once(const char *prov, size_t len, bool asks)
+{
+	int fd[2], status;
+	pid_t pid;
+
+	assert_int_equal(pipe(fd), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		receive(prov, len, fd[1], asks);
+		_exit(0);
+	}
+	transmit(prov, len, fd[0], asks);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	close(fd[0]);
+	close(fd[1]);
+}
+
 static void every_send_succeeds(void **state)
 {
 	static const size_t lens[] = { 10, 1000, 65536, LEN_MAX };
-	int fd[2], status, i;
-	pid_t pid;
+	int i;
 
-	for (i = 0; i < ROUNDS * 4; i++) {
-		assert_int_equal(pipe(fd), 0);
-		pid = fork();
-		assert_true(pid >= 0);
-		if (!pid) {
-			receive(*state, lens[i % 4], fd[1]);
-			_exit(0);
-		}
-		transmit(*state, lens[i % 4], fd[0]);
-		assert_int_equal(waitpid(pid, &status, 0), pid);
-		assert_int_equal(status, 0);
-		close(fd[0]);
-		close(fd[1]);
-	}
+	for (i = 0; i < ROUNDS * 4; i++)
+		once(*state, lens[i % 4], false);
+}
+
+static void answers_come_before_the_end(void **state)
+{
+	int i;
+
+	for (i = 0; i < ROUNDS * 2; i++)
+		once(*state, 64, true);
 }
 
 int main(void)
@@ -181,6 +230,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		{ .name = "tcp", .test_func = every_send_succeeds, .initial_state = "tcp" },
 		{ .name = "udp;ofi_rxd", .test_func = every_send_succeeds, .initial_state = "udp;ofi_rxd" },
+		{ .name = "tcp: answers", .test_func = answers_come_before_the_end, .initial_state = "tcp" },
+		{ .name = "udp;ofi_rxd: answers", .test_func = answers_come_before_the_end,
+		  .initial_state = "udp;ofi_rxd" },
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
