@@ -148,7 +148,7 @@ static inline struct obj_mr *const *eng_dev_mrs(const struct eng_dev *dev)
 /* eng_dev_tell - the pump of @tx failed half way: the receiver's sink @rx_id gets no more. */
 void eng_dev_tell(struct eng_tx *tx, uint32_t rx_id);
 
-/* A pump with memory of a device: eng_dev_begin - it starts.  eng_dev_push - its push().
+/* A pump with memory of a device: eng_dev_begin - it starts.  eng_dev_push - its pump_push().
  * eng_dev_stop - what it copies ends.
  */
 void eng_dev_begin(struct eng_pump *pump);

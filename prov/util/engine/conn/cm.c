@@ -53,7 +53,7 @@ static int cm_getpeer(struct obj_ep *base, void *addr, size_t *len_p)
 /* ---- what the link reports -------------------------------------------------- */
 
 /* Everything that waits for the peer completes before the program learns of the end. */
-static void disconnected(struct eng_ep *ep, int err)
+static void cm_disconnected(struct eng_ep *ep, int err)
 {
 	obj_cm_set_state(&ep->base, OBJ_CM_SHUT);
 	ep->only->slow |= ENG_PEER_CLOSED;
@@ -68,7 +68,7 @@ void eng_cm_lost(struct eng_ep *ep, int err)
 		obj_cm_refused(&ep->base, OBJ_CM_IDLE, err, err, NULL, 0);
 		break;
 	case OBJ_CM_CONNECTED:
-		disconnected(ep, err);
+		cm_disconnected(ep, err);
 		obj_cm_ended(&ep->base);
 		break;
 	default:
@@ -137,7 +137,7 @@ static int cm_shutdown(struct obj_ep *base)
 {
 	struct eng_ep *ep = ep_of(base);
 
-	disconnected(ep, FI_ECANCELED);
+	cm_disconnected(ep, FI_ECANCELED);
 	return ep->link_ops->cm->shutdown(ep->link, ep->only);
 }
 

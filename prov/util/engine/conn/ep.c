@@ -159,8 +159,8 @@ int eng_ep_start_hub(struct eng_ep *ep)
 	return ret;
 }
 
-/* spins - can the program learn of what completes only by reading its queues? */
-static bool spins(const struct obj_ep *base)
+/* ep_spins - can the program learn of what completes only by reading its queues? */
+static bool ep_spins(const struct obj_ep *base)
 {
 	unsigned i;
 
@@ -188,7 +188,7 @@ static int ep_enable(struct obj_ep *base)
 		return ret;
 	}
 	eng_ep_set_fast(ep);
-	ep->spins = spins(base);
+	ep->spins = ep_spins(base);
 	ep->fast_rx = !ep->srx && !ep->source_err;
 	ep->rx_ret = ep->srx ? -FI_ENOSYS : 0;
 	ep->tx_ret = 0;
@@ -200,7 +200,7 @@ static int ep_enable(struct obj_ep *base)
 /* Injected messages are complete for the program; those that the receiver
  * has not asked for yet must still go, if it does so soon.
  */
-static void linger(struct eng_ep *ep)
+static void ep_linger(struct eng_ep *ep)
 {
 	struct obj_prog *prog = ep->base.prog;
 	uint64_t end = clock_deadline(ENG_LINGER_MS);
@@ -236,7 +236,7 @@ static void stop_hub(struct eng_ep *ep)
 	left = ep->inject_out != 0;
 	lock_put(&ep->base.prog->lock);
 	if (left)
-		linger(ep);
+		ep_linger(ep);
 	lock_get(&ep->base.prog->lock);
 	eng_ep_set_state(ep, ENG_EP_CLOSED);
 	obj_cm_shut(&ep->base);		/* no events any more */
@@ -366,7 +366,7 @@ void eng_ep_set_tables(struct eng_ep *ep)
 	obj_ops_fill_ep(fid);
 }
 
-static void set_up(struct eng_ep *ep, const struct eng_link_ops *link)
+static void ep_set_up(struct eng_ep *ep, const struct eng_link_ops *link)
 {
 	const struct fi_info *info = ep->base.info;
 
@@ -406,7 +406,7 @@ int eng_ep_new(size_t fclass, struct fid_domain *domain, const struct fi_info *i
 		free(ep);
 		return ret;
 	}
-	set_up(ep, link);
+	ep_set_up(ep, link);
 	*ep_p = ep;
 	return 0;
 }

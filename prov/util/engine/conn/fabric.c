@@ -49,8 +49,8 @@ static int open_ep(struct fid_domain *domain, struct fi_info *info, uint64_t fla
 	return ret;
 }
 
-static int endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep **ep,
-		    uint64_t flags, void *context)
+static int new_endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep **ep,
+			uint64_t flags, void *context)
 {
 	return open_ep(domain, info, flags, ep, context, false);
 }
@@ -107,7 +107,7 @@ static void domain_fini(struct obj_domain *domain)
 /* ---- opening ----------------------------------------------------------------------- */
 
 static const struct obj_domain_ops domain_ops = {
-	.endpoint = endpoint,
+	.endpoint = new_endpoint,
 	.scalable_ep = scalable_ep,
 	.stx_ctx = obj_stx_open,
 	.srx_ctx = eng_srx_open,

@@ -27,7 +27,7 @@ void ids_fini(struct ids *ids)
 }
 
 /* Slots may move, objects do not: an id is an index, never an address. */
-static int grow(struct ids *ids)
+static int ids_grow(struct ids *ids)
 {
 	uint32_t i, cap = ids->cap ? ids->cap * 2 : FIRST_SLOTS;
 	struct ids_slot *slots;
@@ -53,7 +53,7 @@ uint32_t ids_get(struct ids *ids, void *obj)
 	struct ids_slot *slot;
 	uint32_t i;
 
-	if (ids->free == IDS_MAX && grow(ids))
+	if (ids->free == IDS_MAX && ids_grow(ids))
 		return 0;
 	i = ids->free;
 	slot = &ids->slots[i];

@@ -32,7 +32,7 @@ static struct eng_inbox *inbox_of(struct obj_poller *poller)
 }
 
 /* The flag goes down first: who posts from now on raises it, and the fd, again. */
-static void collect(struct eng_inbox *inbox)
+static void inbox_collect(struct eng_inbox *inbox)
 {
 	uint64_t cnt;
 
@@ -53,7 +53,7 @@ static int inbox_poll(struct obj_poller *poller, unsigned budget)
 	if (inbox->running)
 		return 0;
 	if (atomic_load_explicit(&inbox->signaled, memory_order_relaxed))
-		collect(inbox);
+		inbox_collect(inbox);
 	inbox->running = true;
 	while (budget-- && (work = list_pop_entry(&inbox->todo, struct eng_work, node))) {
 		list_init(&work->node);
@@ -98,7 +98,7 @@ static const struct obj_poller_ops inbox_ops = {
 };
 
 /* Caller holds prog->lock. */
-static int make(struct obj_prog *prog, struct eng_inbox **inbox_p)
+static int inbox_make(struct obj_prog *prog, struct eng_inbox **inbox_p)
 {
 	struct eng_inbox *inbox = calloc(1, sizeof(*inbox));
 	int ret;
@@ -132,7 +132,7 @@ int eng_inbox_get(struct eng_grp *grp, struct eng_inbox **inbox_p)
 	if (poller)
 		*inbox_p = inbox_of(poller);
 	else
-		ret = make(prog, inbox_p);
+		ret = inbox_make(prog, inbox_p);
 	lock_put(&prog->lock);
 	return ret;
 }

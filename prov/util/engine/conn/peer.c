@@ -70,7 +70,7 @@ static uint32_t hash_bytes(const uint8_t *addr, size_t len)
 	return (uint32_t) (hash >> 32);
 }
 
-static struct eng_peer *lookup(struct eng_ep *ep, uint32_t hash, const void *addr, size_t len)
+static struct eng_peer *peer_lookup(struct eng_ep *ep, uint32_t hash, const void *addr, size_t len)
 {
 	struct eng_peer *peer = hmap_find(&ep->by_addr, hash);
 
@@ -108,7 +108,7 @@ static void unlink_hash(struct eng_peer *peer)
 }
 
 /* Requests hold references (refs), and so do entries of the table by fi_addr_t (table_refs);
- * without either and without a channel a peer goes to ep->idle, from which reap() frees it.
+ * without either and without a channel a peer goes to ep->idle, from which peers_reap() frees it.
  */
 static void peer_free(struct eng_peer *peer)
 {
@@ -125,7 +125,7 @@ static void peer_free(struct eng_peer *peer)
 /* Free what became idle since the last time; not at once, because the link may
  * still be working on the channel when it reports it down.
  */
-static void reap(struct eng_ep *ep)
+static void peers_reap(struct eng_ep *ep)
 {
 	struct eng_peer *peer;
 
@@ -210,11 +210,11 @@ struct eng_peer *eng_peer_new(struct eng_ep *ep, const void *addr, size_t len)
 static struct eng_peer *find_or_make(struct eng_ep *ep, const void *addr, size_t len)
 {
 	uint32_t hash = hash_bytes(addr, len);
-	struct eng_peer *peer = lookup(ep, hash, addr, len);
+	struct eng_peer *peer = peer_lookup(ep, hash, addr, len);
 
 	if (peer)
 		return peer;
-	reap(ep);
+	peers_reap(ep);
 	peer = eng_peer_new(ep, addr, len);
 	if (!peer)
 		return NULL;
@@ -338,7 +338,7 @@ void eng_peer_removed(struct obj_ep *base, fi_addr_t fi_addr)
 	} else {
 		if (obj_av_addr(base->av, fi_addr, addr, &len))
 			return;
-		peer = lookup(ep, hash_bytes((uint8_t *) addr, len), addr, len);
+		peer = peer_lookup(ep, hash_bytes((uint8_t *) addr, len), addr, len);
 		if (!peer)
 			return;
 	}
@@ -417,7 +417,7 @@ bool eng_peer_last_channel(struct eng_peer *peer)
 	if (!peer->src)
 		return true;
 	list_for_each_entry(user, &srx->users, srx_node) {
-		other = lookup(user, peer->hash, peer->addr, peer->addr_len);
+		other = peer_lookup(user, peer->hash, peer->addr, peer->addr_len);
 		if (other && other != peer && !(other->slow & ENG_PEER_IDLE))
 			return false;
 	}

@@ -56,10 +56,10 @@ static int open_link(struct eng_pep *pep)
 	return 0;
 }
 
-/* reopen - a link that cannot change its name: open another under the new name, then close
+/* pep_reopen - a link that cannot change its name: open another under the new name, then close
  * this one.  On an error nothing has changed.
  */
-static int reopen(struct eng_pep *pep, const void *addr, size_t len)
+static int pep_reopen(struct eng_pep *pep, const void *addr, size_t len)
 {
 	struct fi_info *old = pep->base.info, *info = fi_dupinfo(old);
 	struct eng_link *link = pep->link;
@@ -90,7 +90,7 @@ static int pep_setname(struct obj_pep *base, const void *addr, size_t len)
 	struct eng_pep *pep = pep_of(base);
 	int ret = pep->link ? pep->link_ops->setname(pep->link, addr, len) : -FI_EOPBADSTATE;
 
-	return ret == -FI_ENOSYS ? reopen(pep, addr, len) : ret;
+	return ret == -FI_ENOSYS ? pep_reopen(pep, addr, len) : ret;
 }
 
 static int pep_listen(struct obj_pep *base, int backlog)

@@ -300,7 +300,7 @@ static int check_counts(struct eng_ep *sep)
 	return -FI_EINVAL;
 }
 
-static int set_up(struct eng_ep *sep)
+static int sep_set_up(struct eng_ep *sep)
 {
 	const struct fi_info *info = sep->base.info;
 	int ret = check_counts(sep);
@@ -326,7 +326,7 @@ int eng_sep_open(struct fid_domain *domain, struct fi_info *info, const struct e
 		ret = eng_ep_new(FI_CLASS_SEP, domain, info, &sep_base_ops, link, context, &sep);
 	if (ret)
 		return ret;
-	ret = set_up(sep);
+	ret = sep_set_up(sep);
 	if (ret) {
 		eng_ep_free(sep);
 		return ret;

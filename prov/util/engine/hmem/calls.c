@@ -14,7 +14,7 @@
 #include "obj/endpoint/by_msg.h"
 
 /* Deferred calls keep their descs and look at them when they start. */
-static bool now(uint64_t flags)
+static bool starts_now(uint64_t flags)
 {
 	return !(flags & FI_TRIGGER);
 }
@@ -32,7 +32,7 @@ static ssize_t dev_recvmsg(struct fid_ep *ep, const struct fi_msg *msg, uint64_t
 {
 	struct fi_msg_tagged tagged = eng_op_msg(msg);
 
-	return now(flags) && obj_mr_device_any(msg->desc, msg->iov_count) ?
+	return starts_now(flags) && obj_mr_device_any(msg->desc, msg->iov_count) ?
 	       eng_dev_recv(ep, &tagged, flags, false) : eng_send_msg_ops.recvmsg(ep, msg, flags);
 }
 
@@ -47,7 +47,7 @@ static ssize_t dev_sendmsg(struct fid_ep *ep, const struct fi_msg *msg, uint64_t
 {
 	struct fi_msg_tagged tagged = eng_op_msg(msg);
 
-	return now(flags) && obj_mr_device_any(msg->desc, msg->iov_count) ?
+	return starts_now(flags) && obj_mr_device_any(msg->desc, msg->iov_count) ?
 	       eng_dev_send(ep, &tagged, flags, false) : eng_send_msg_ops.sendmsg(ep, msg, flags);
 }
 
@@ -63,7 +63,7 @@ static ssize_t dev_trecv(struct fid_ep *ep, void *buf, size_t len, void *desc, f
 
 static ssize_t dev_trecvmsg(struct fid_ep *ep, const struct fi_msg_tagged *msg, uint64_t flags)
 {
-	return now(flags) && obj_mr_device_any(msg->desc, msg->iov_count) ?
+	return starts_now(flags) && obj_mr_device_any(msg->desc, msg->iov_count) ?
 	       eng_dev_recv(ep, msg, flags, true) : eng_send_tagged_ops.recvmsg(ep, msg, flags);
 }
 
@@ -77,7 +77,7 @@ static ssize_t dev_tsend(struct fid_ep *ep, const void *buf, size_t len, void *d
 
 static ssize_t dev_tsendmsg(struct fid_ep *ep, const struct fi_msg_tagged *msg, uint64_t flags)
 {
-	return now(flags) && obj_mr_device_any(msg->desc, msg->iov_count) ?
+	return starts_now(flags) && obj_mr_device_any(msg->desc, msg->iov_count) ?
 	       eng_dev_send(ep, msg, flags, true) : eng_send_tagged_ops.sendmsg(ep, msg, flags);
 }
 
@@ -93,7 +93,7 @@ static ssize_t dev_read(struct fid_ep *ep, void *buf, size_t len, void *desc, fi
 
 static ssize_t dev_readmsg(struct fid_ep *ep, const struct fi_msg_rma *msg, uint64_t flags)
 {
-	return now(flags) && obj_mr_device_any(msg->desc, msg->iov_count) ?
+	return starts_now(flags) && obj_mr_device_any(msg->desc, msg->iov_count) ?
 	       eng_dev_rma(ep, msg, flags, false) : eng_rma_ops.readmsg(ep, msg, flags);
 }
 
@@ -107,7 +107,7 @@ static ssize_t dev_write(struct fid_ep *ep, const void *buf, size_t len, void *d
 
 static ssize_t dev_writemsg(struct fid_ep *ep, const struct fi_msg_rma *msg, uint64_t flags)
 {
-	return now(flags) && obj_mr_device_any(msg->desc, msg->iov_count) ?
+	return starts_now(flags) && obj_mr_device_any(msg->desc, msg->iov_count) ?
 	       eng_dev_rma(ep, msg, flags, true) : eng_rma_ops.writemsg(ep, msg, flags);
 }
 

@@ -31,7 +31,7 @@ void eng_chunk_end(struct eng_chunk *chunk)
 }
 
 /* In the order of their start, which is nearly that of their end. */
-static int look(struct eng_work *work)
+static int dev_poll_chunks(struct eng_work *work)
 {
 	struct eng_dev_grp *dg = container_of(work, struct eng_dev_grp, work);
 	struct eng_chunk *chunk;
@@ -55,7 +55,7 @@ void eng_chunk_to_sink(struct eng_chunk *chunk)
 		return;
 	}
 	list_add_tail(&chunk->node, &dg->busy);
-	dg->work.run = look;
+	dg->work.run = dev_poll_chunks;
 	eng_grp_defer(dg->grp, &dg->work);
 }
 
@@ -143,8 +143,8 @@ bool eng_dev_part(struct eng_recv *part, const struct eng_recv *buffer)
 	return part->sink.dev != NULL;
 }
 
-/* hold - a buffer of the host for an eager payload, as much of it as there is room for. */
-static bool hold(struct eng_recv *recv, size_t len)
+/* dev_hold_eager - a buffer of the host for an eager payload, as much of it as there is room for. */
+static bool dev_hold_eager(struct eng_recv *recv, size_t len)
 {
 	struct eng_dev *dev = recv->sink.dev;
 
@@ -165,7 +165,7 @@ int eng_dev_pull(struct eng_recv *recv, struct eng_msg *msg)
 {
 	struct iovec iov;
 
-	if (!hold(recv, msg->env.len)) {
+	if (!dev_hold_eager(recv, msg->env.len)) {
 		recv->sink.dev->err = -FI_ENOMEM;
 		msg->link->ops->held.pull(msg->link, msg->token, NULL, 0, NULL);
 		return 1;
@@ -183,7 +183,7 @@ enum eng_rx_verdict eng_dev_take(struct eng_recv *recv, struct eng_rx *rx)
 		eng_recv_finish(recv, to_recv(recv, rx->data, len));
 		return ENG_RX_DONE;
 	}
-	if (!hold(recv, len)) {
+	if (!dev_hold_eager(recv, len)) {
 		eng_recv_finish(recv, -FI_ENOMEM);
 		return ENG_RX_DONE;
 	}

@@ -21,9 +21,9 @@ struct eng_dev *eng_dev_of_tx(struct eng_tx *tx, void *const *desc, size_t cnt)
 	return tx->sink.dev;
 }
 
-/* stage - copy a payload to the host now.  Errors: -FI_EAGAIN no memory, -FI_EIO. */
-static int stage(struct eng_dev *dev, const struct iovec *iov, size_t cnt, size_t len,
-		 struct iovec *host_p)
+/* stage_payload - copy a payload to the host now.  Errors: -FI_EAGAIN no memory, -FI_EIO. */
+static int stage_payload(struct eng_dev *dev, const struct iovec *iov, size_t cnt, size_t len,
+			 struct iovec *host_p)
 {
 	struct obj_mr_list list = { iov, dev->mrs, cnt };
 
@@ -39,7 +39,7 @@ int eng_dev_stage(struct eng_tx *tx, const struct iovec *iov, void *const *desc,
 {
 	struct eng_dev *dev = eng_dev_of_tx(tx, desc, cnt);
 
-	return dev ? stage(dev, iov, cnt, len, host_p) : -FI_EAGAIN;
+	return dev ? stage_payload(dev, iov, cnt, len, host_p) : -FI_EAGAIN;
 }
 
 int eng_dev_stage_late(struct eng_tx *tx)
@@ -50,7 +50,7 @@ int eng_dev_stage_late(struct eng_tx *tx)
 
 	if (!dev || !dev->in_place)
 		return 0;
-	ret = stage(dev, tx->pkt.iov, tx->pkt.iov_cnt, tx->len, &host);
+	ret = stage_payload(dev, tx->pkt.iov, tx->pkt.iov_cnt, tx->len, &host);
 	if (ret)
 		return ret == -FI_EAGAIN ? -FI_ENOMEM : ret;
 	dev->in_place = false;
@@ -91,7 +91,7 @@ void eng_dev_tell(struct eng_tx *tx, uint32_t rx_id)
 
 /* ---- the pump ------------------------------------------------------------------------- */
 
-static void on_piece_done(struct eng_pkt *pkt, int status)
+static void on_dev_piece_done(struct eng_pkt *pkt, int status)
 {
 	struct eng_out *out = container_of(pkt, struct eng_out, pkt);
 	struct eng_chunk *chunk = out->owner;
@@ -111,7 +111,7 @@ void eng_dev_begin(struct eng_pump *pump)
 }
 
 /* Fetch as much of the payload as there are chunks for.  A failure ends it. */
-static int fetch(struct eng_pump *pump)
+static int pump_fetch(struct eng_pump *pump)
 {
 	size_t len, seg = eng_peer_seg(pump->peer);
 	struct obj_mr_list list = { pump->iov, pump->mrs, pump->iov_cnt };
@@ -139,7 +139,7 @@ static int fetch(struct eng_pump *pump)
 	return 0;
 }
 
-static struct eng_out *make_piece(struct eng_pump *pump, struct eng_chunk *chunk)
+static struct eng_out *dev_make_piece(struct eng_pump *pump, struct eng_chunk *chunk)
 {
 	struct eng_out *out = pool_get(&pump->grp->outs);
 	struct eng_pkt *pkt;
@@ -153,7 +153,7 @@ static struct eng_out *make_piece(struct eng_pump *pump, struct eng_chunk *chunk
 	pkt->iov[0] = (struct iovec) { chunk->buf, chunk->len };
 	pkt->iov_cnt = 1;
 	pkt->len = chunk->len;
-	pkt->done = on_piece_done;
+	pkt->done = on_dev_piece_done;
 	return out;
 }
 
@@ -165,7 +165,7 @@ static int send_full(struct eng_pump *pump, struct eng_chunk *chunk)
 
 	if (chunk->err)
 		return chunk->err;
-	out = make_piece(pump, chunk);
+	out = dev_make_piece(pump, chunk);
 	if (!out)
 		return 0;
 	list_del(&chunk->node);
@@ -209,7 +209,7 @@ int eng_dev_push(struct eng_pump *pump)
 	int ret;
 
 	for (;;) {
-		ret = fetch(pump);
+		ret = pump_fetch(pump);
 		if (ret)
 			break;
 		if (!pump->chunks)

@@ -15,7 +15,7 @@
 #include "engine/wire.h"
 
 /* May copies go directly between the memory of @mr and another process? */
-static bool permitted(const struct eng_ep *ep, const struct obj_mr *mr)
+static bool share_permitted(const struct eng_ep *ep, const struct obj_mr *mr)
 {
 	return mr && mr->loc.iface != FI_HMEM_SYSTEM && !mr->loc.host &&
 	       ep->base.hmem_p2p != FI_HMEM_P2P_DISABLED && !hmem_p2p_disabled() &&
@@ -24,7 +24,7 @@ static bool permitted(const struct eng_ep *ep, const struct obj_mr *mr)
 
 bool eng_dev_shares(const struct eng_ep *ep, const struct obj_mr *mr)
 {
-	return permitted(ep, mr) && !mr->loc.unshared;
+	return share_permitted(ep, mr) && !mr->loc.unshared;
 }
 
 /* ---- the sender ------------------------------------------------------------------------- */
@@ -84,12 +84,12 @@ bool eng_dev_share(struct eng_tx *tx, const struct wire_msg *msg)
 
 uint8_t eng_dev_accept(const struct eng_ep *ep, struct eng_sink *sink)
 {
-	sink->dev->shared = sink->iov_cnt == 1 && permitted(ep, sink->dev->mrs[0]);
+	sink->dev->shared = sink->iov_cnt == 1 && share_permitted(ep, sink->dev->mrs[0]);
 	return sink->dev->shared ? WIRE_F_SHARE : 0;
 }
 
-/* find - the sink that waits for the memory that @msg tells of. */
-static struct eng_sink *find(struct eng_peer *peer, const struct wire_msg *msg)
+/* find_shared_sink - the sink that waits for the memory that @msg tells of. */
+static struct eng_sink *find_shared_sink(struct eng_peer *peer, const struct wire_msg *msg)
 {
 	struct eng_name *name = eng_name_find(peer->ep->grp, msg->id, ENG_NAME_SINK, peer);
 	struct eng_sink *sink = name ? container_of(name, struct eng_sink, name) : NULL;
@@ -97,8 +97,8 @@ static struct eng_sink *find(struct eng_peer *peer, const struct wire_msg *msg)
 	return sink && sink->dev && sink->dev->shared && msg->len == sink->want ? sink : NULL;
 }
 
-/* begin - open the memory and begin to copy.  Errors: it cannot be opened. */
-static int begin(struct eng_chunk *chunk, struct eng_sink *sink, const struct wire_msg *msg)
+/* share_copy_begin - open the memory and begin to copy.  Errors: it cannot be opened. */
+static int share_copy_begin(struct eng_chunk *chunk, struct eng_sink *sink, const struct wire_msg *msg)
 {
 	const struct wire_share *wire = &msg->share;
 	const struct hmem_loc *loc = &sink->dev->mrs[0]->loc;
@@ -122,7 +122,7 @@ static int begin(struct eng_chunk *chunk, struct eng_sink *sink, const struct wi
 enum eng_rx_verdict eng_dev_on_share(struct eng_peer *peer, const struct wire_msg *msg,
 				     const char **why_p)
 {
-	struct eng_sink *sink = find(peer, msg);
+	struct eng_sink *sink = find_shared_sink(peer, msg);
 	struct eng_grp *grp = peer->ep->grp;
 	struct eng_chunk *chunk;
 	struct eng_out *ctl;
@@ -138,7 +138,7 @@ enum eng_rx_verdict eng_dev_on_share(struct eng_peer *peer, const struct wire_ms
 		return ENG_RX_LATER;
 	}
 	sink->dev->shared = false;
-	if (begin(chunk, sink, msg)) {
+	if (share_copy_begin(chunk, sink, msg)) {
 		eng_chunk_put(chunk);
 		eng_ctl_send(ctl, peer, WIRE_CTS, 0, msg->share.tx_id, msg->len, msg->id);
 		return ENG_RX_DONE;

@@ -108,7 +108,7 @@ struct wanted {
 	struct eng_recv *oldest;
 };
 
-static bool look(struct match_recv *m, void *arg)
+static bool note_wanted(struct match_recv *m, void *arg)
 {
 	struct eng_recv *recv = container_of(m, struct eng_recv, m);
 	struct wanted *w = arg;
@@ -129,9 +129,9 @@ ssize_t eng_recv_cancel(fid_t fid, void *context)
 		return -FI_ENOENT;
 	lock_get(&ep->base.prog->lock);
 	if (ep->rxc)
-		match_each_recv(&ep->rxc->msgs, look, &w);
+		match_each_recv(&ep->rxc->msgs, note_wanted, &w);
 	if (ep->rxc && !w.oldest)
-		match_each_recv(&ep->rxc->tagged, look, &w);
+		match_each_recv(&ep->rxc->tagged, note_wanted, &w);
 	found = w.oldest != NULL;
 	if (ep->rxc && (!found || w.oldest->multi))
 		watch_all(ep, context);

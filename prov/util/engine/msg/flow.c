@@ -66,10 +66,10 @@ size_t eng_flow_rx_max(size_t size)
 	return size < UINT32_MAX ? size : UINT32_MAX;	/* the matchers' counters have 32 bits */
 }
 
-/* awaits - does the program wait for something that may stand behind what @peer has sent: a posted
+/* program_awaits - does the program wait for something that may stand behind what @peer has sent: a posted
  * receive, an operation to @peer?  A peek that has found nothing counts for one message.
  */
-static bool awaits(struct eng_peer *peer)
+static bool program_awaits(struct eng_peer *peer)
 {
 	struct eng_ep *ep = peer->ep;
 	bool sought = false;
@@ -111,7 +111,7 @@ static enum eng_rx_verdict too_many_heads(struct eng_peer *peer)
 	const struct fi_provider *prov = peer->ep->base.prov;
 	char text[ENG_PEER_TEXT];
 
-	if (awaits(peer)) {
+	if (program_awaits(peer)) {
 		FI_WARN_SPARSE(prov, FI_LOG_EP_CTRL, "%s: the program has not received %u messages that it "
 			       "sent or announced, and waits for another: its connection is ended; a program "
 			       "that leaves so many unreceived needs a larger FI_UNEXP_HEADER_MAX\n",
@@ -132,7 +132,7 @@ enum eng_rx_verdict eng_flow_admit(struct eng_peer *peer, unsigned heads, uint64
 	if (heads && ((uint64_t) peer->msg_cnt + heads) * ENG_HEAD_COST > ep->heads_max)
 		return too_many_heads(peer);
 	if (!bytes || is_within(peer, bytes) ||
-	    (peer->held + bytes <= ep->heads_max && awaits(peer)))
+	    (peer->held + bytes <= ep->heads_max && program_awaits(peer)))
 		return ENG_RX_DONE;
 	log_later(peer);
 	return ENG_RX_LATER;
@@ -146,7 +146,7 @@ bool eng_flow_refuse(struct eng_peer *peer, uint64_t bytes)
 	uint64_t requests = peer->held - peer->unexp_bytes + bytes;
 
 	if (is_within(peer, bytes) || requests <= SURE ||
-	    (requests <= peer->ep->held_peer_max && awaits(peer)))
+	    (requests <= peer->ep->held_peer_max && program_awaits(peer)))
 		return false;
 	log_later(peer);
 	return true;

@@ -86,9 +86,9 @@ static int ask_owner(struct fid_peer_srx *owner, struct eng_peer *peer,
 static int run_discard(struct eng_work *work);
 
 /* No receive yet: the payload stays with the link, the entry goes back to the owner. */
-static enum eng_rx_verdict keep(struct eng_peer *peer, struct eng_rxc *rxc,
-				const struct eng_envelope *env, struct eng_rx *rx,
-				struct eng_imported *imp)
+static enum eng_rx_verdict imported_keep(struct eng_peer *peer, struct eng_rxc *rxc,
+					 const struct eng_envelope *env, struct eng_rx *rx,
+					 struct eng_imported *imp)
 {
 	struct fid_peer_srx *owner = rxc->owner;
 	enum eng_rx_verdict verdict = eng_unexp_keep_imported(peer, rxc, env, rx, imp, &imp->msg);
@@ -132,7 +132,7 @@ enum eng_rx_verdict eng_imported_message(struct eng_peer *peer, struct eng_rxc *
 	if (ret == -FI_ENOENT) {
 		list_init(&imp->work.node);
 		imp->srx = peer->ep->srx;
-		verdict = keep(peer, rxc, env, rx, imp);
+		verdict = imported_keep(peer, rxc, env, rx, imp);
 		if (eng_rx_taken(verdict))
 			imp = NULL;
 		else
@@ -196,7 +196,7 @@ static int run_discard(struct eng_work *work)
 	return 0;
 }
 
-static int post(struct fi_peer_rx_entry *entry, int (*run)(struct eng_work *))
+static int entry_post(struct fi_peer_rx_entry *entry, int (*run)(struct eng_work *))
 {
 	struct eng_imported *imp = entry->peer_context;
 
@@ -205,14 +205,14 @@ static int post(struct fi_peer_rx_entry *entry, int (*run)(struct eng_work *))
 	return 0;
 }
 
-static int start(struct fi_peer_rx_entry *entry)
+static int entry_start(struct fi_peer_rx_entry *entry)
 {
-	return post(entry, run_start);
+	return entry_post(entry, run_start);
 }
 
-static int discard(struct fi_peer_rx_entry *entry)
+static int entry_discard(struct fi_peer_rx_entry *entry)
 {
-	return post(entry, run_discard);
+	return entry_post(entry, run_discard);
 }
 
 static fi_addr_t source_of(struct fi_peer_rx_entry *entry)
@@ -233,10 +233,10 @@ void eng_imported_sources(struct eng_ep *srx)
 
 static struct fi_ops_srx_peer peer_ops = {
 	.size = sizeof(peer_ops),
-	.start_msg = start,
-	.start_tag = start,
-	.discard_msg = discard,
-	.discard_tag = discard,
+	.start_msg = entry_start,
+	.start_tag = entry_start,
+	.discard_msg = entry_discard,
+	.discard_tag = entry_discard,
 };
 
 int eng_imported_open(struct eng_ep *srx, const struct fi_peer_srx_context *context)

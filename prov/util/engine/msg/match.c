@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #define FIRST_HEADS 16
-#define MASK_BITS_MAX 8		/* see adopt() */
+#define MASK_BITS_MAX 8		/* see adopt_mask() */
 
 static struct list *new_heads(size_t cnt)
 {
@@ -96,10 +96,10 @@ static void take_from_tables(struct match_msg *msg)
 	list_del(&msg->by_src);
 }
 
-/* adopt - let the tables leave out the bits of @mask from now on, if it is the first one and has few:
+/* adopt_mask - let the tables leave out the bits of @mask from now on, if it is the first one and has few:
  * with many, messages of different tags would share a chain.  No receive is posted.
  */
-static bool adopt(struct match *m, uint64_t mask)
+static bool adopt_mask(struct match *m, uint64_t mask)
 {
 	struct match_msg *msg;
 
@@ -116,7 +116,7 @@ static bool adopt(struct match *m, uint64_t mask)
 /* With another mask, behind the only one, or into a table that has to grow first. */
 void match_post_slow(struct match *m, struct match_recv *recv)
 {
-	bool tabled = match_in_table(m, recv->ignore) || adopt(m, recv->ignore);
+	bool tabled = match_in_table(m, recv->ignore) || adopt_mask(m, recv->ignore);
 
 	if (m->only)
 		match_add_exact(m, m->only);

@@ -120,8 +120,8 @@ void eng_oob_send_done(struct eng_tx *tx)
 
 /* ---- receiving --------------------------------------------------------------------- */
 
-static void fill(struct eng_recv *recv, struct eng_oob *oob, struct eng_oob_req *req,
-		 uint64_t space, uint64_t key, void *buf, size_t len)
+static void oob_fill_recv(struct eng_recv *recv, struct eng_oob *oob, struct eng_oob_req *req,
+			  uint64_t space, uint64_t key, void *buf, size_t len)
 {
 	*recv = (struct eng_recv) {
 		.m = { .tag = space, .src = key },
@@ -138,7 +138,7 @@ static void fill(struct eng_recv *recv, struct eng_oob *oob, struct eng_oob_req 
 }
 
 /* The message came first. */
-static int take(struct eng_recv *recv, struct match_msg *found)
+static int oob_take_msg(struct eng_recv *recv, struct match_msg *found)
 {
 	struct eng_msg *msg = container_of(found, struct eng_msg, m);
 	struct eng_out *ctls[3];
@@ -159,11 +159,11 @@ int eng_oob_recv(struct eng_oob *oob, struct eng_oob_req *req, uint64_t space,
 
 	if (!recv)
 		return -FI_EAGAIN;
-	fill(recv, oob, req, space, key, buf, len);
+	oob_fill_recv(recv, oob, req, space, key, buf, len);
 	req->recv = recv;
 	found = match_find_msg(m, space, 0, key);
 	if (found) {
-		ret = take(recv, found);
+		ret = oob_take_msg(recv, found);
 	} else {
 		eng_recv_set_state(recv, ENG_RECV_POSTED);
 		match_post(m, &recv->m);

@@ -20,7 +20,7 @@
 #include "engine/tx.h"
 #include "engine/wire.h"
 
-static enum eng_rx_verdict bad(struct eng_peer *peer, const struct eng_rx *rx, const char *why)
+static enum eng_rx_verdict bad_packet(struct eng_peer *peer, const struct eng_rx *rx, const char *why)
 {
 	char text[ENG_PEER_TEXT];
 
@@ -52,7 +52,7 @@ enum eng_rx_verdict eng_packet_take(struct eng_recv *recv, struct eng_rx *rx)
 	return ENG_RX_PLACE;
 }
 
-static inline struct eng_envelope envelope(const struct wire_msg *msg)
+static inline struct eng_envelope envelope_of(const struct wire_msg *msg)
 {
 	return (struct eng_envelope) {
 		.tag = msg->tag, .data = msg->data, .len = msg->len, .tx_id = msg->id,
@@ -61,9 +61,9 @@ static inline struct eng_envelope envelope(const struct wire_msg *msg)
 }
 
 /* A message and the posted receive that it belongs to. */
-static enum eng_rx_verdict meet(struct eng_rxc *rxc, struct match *m, struct match_recv *hit,
-				struct eng_peer *peer, const struct eng_envelope *env,
-				struct eng_rx *rx)
+static enum eng_rx_verdict msg_meet_recv(struct eng_rxc *rxc, struct match *m, struct match_recv *hit,
+					 struct eng_peer *peer, const struct eng_envelope *env,
+					 struct eng_rx *rx)
 {
 	struct eng_recv *recv = container_of(hit, struct eng_recv, m), *part;
 	struct eng_out *ctls[3] = { NULL, NULL, NULL };
@@ -97,13 +97,13 @@ static enum eng_rx_verdict on_message(struct eng_peer *peer, struct eng_rx *rx,
 	struct eng_ep *ep = peer->ep;
 	struct eng_rxc *rxc = &ep->rxc[msg->ctx];
 	struct match *m = eng_rxc_match(rxc, msg->flags & WIRE_F_TAG);
-	struct eng_envelope env = envelope(msg);
+	struct eng_envelope env = envelope_of(msg);
 	struct match_recv *hit;
 
 	if (__builtin_expect(rxc->owner != NULL, 0))
 		return eng_imported_message(peer, rxc, &env, rx);
 	hit = match_find_recv(m, msg->tag, eng_peer_key(peer));
-	return hit ? meet(rxc, m, hit, peer, &env, rx) : eng_unexp_keep(peer, rxc, &env, rx);
+	return hit ? msg_meet_recv(rxc, m, hit, peer, &env, rx) : eng_unexp_keep(peer, rxc, &env, rx);
 }
 
 /* The same for an out-of-band message. */
@@ -111,18 +111,18 @@ static enum eng_rx_verdict on_oob(struct eng_peer *peer, struct eng_rx *rx,
 				  const struct wire_msg *msg)
 {
 	struct eng_oob *oob = eng_oob_get(peer->ep);
-	struct eng_envelope env = envelope(msg);
+	struct eng_envelope env = envelope_of(msg);
 	struct match_recv *hit;
 
 	if (!peer->ep->oob_user)
-		return bad(peer, rx, "a message of a collective group, but this endpoint was "
-			   "opened without FI_COLLECTIVE");
+		return bad_packet(peer, rx, "a message of a collective group, but this endpoint was "
+				  "opened without FI_COLLECTIVE");
 	if (msg->flags != (WIRE_F_TAG | WIRE_F_DATA))
-		return bad(peer, rx, "a message of a collective group without its name");
+		return bad_packet(peer, rx, "a message of a collective group without its name");
 	if (!oob)
 		return ENG_RX_LATER;
 	hit = match_find_recv(&oob->rxc.tagged, msg->tag, msg->data);
-	return hit ? meet(&oob->rxc, &oob->rxc.tagged, hit, peer, &env, rx) :
+	return hit ? msg_meet_recv(&oob->rxc, &oob->rxc.tagged, hit, peer, &env, rx) :
 	       eng_oob_unexpected(peer, &env, rx);
 }
 
@@ -265,7 +265,7 @@ enum eng_rx_verdict eng_on_packet(struct eng_link *link, struct eng_peer *peer,
 		return ENG_RX_DONE;
 	why = wire_parse(rx->hdr, rx->hdr_len, rx->len, &msg);
 	if (__builtin_expect(why != NULL, 0))
-		return bad(peer, rx, why);
+		return bad_packet(peer, rx, why);
 	if (msg.op == WIRE_EAGER || msg.op == WIRE_RTS) {
 		if (__builtin_expect(msg.ctx >= peer->ep->rxc_cnt, 0))
 			return msg.ctx == WIRE_CTX_OOB ? on_oob(peer, rx, &msg) :
@@ -305,5 +305,5 @@ enum eng_rx_verdict eng_on_packet(struct eng_link *link, struct eng_peer *peer,
 		why = "operation that is not served here";
 		break;
 	}
-	return why ? bad(peer, rx, why) : verdict;
+	return why ? bad_packet(peer, rx, why) : verdict;
 }

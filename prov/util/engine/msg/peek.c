@@ -6,7 +6,7 @@
  */
 #include "engine/recv.h"
 
-static void report(const struct eng_recv *model, const struct eng_msg *msg)
+static void peek_report(const struct eng_recv *model, const struct eng_msg *msg)
 {
 	/* What lies in a shared context came by way of one of its endpoints. */
 	struct eng_ep *ep = msg->peer->ep->srx ? msg->peer->ep : model->ep;
@@ -30,7 +30,7 @@ static void report_none(const struct eng_recv *model)
 	obj_ep_err_rx(&eng_srx_reporter(model->ep)->base, &entry, NULL, 0, OBJ_CNTR_NONE);
 }
 
-static struct match_msg *find(struct eng_recv *model, struct match *m)
+static struct match_msg *peek_find(struct eng_recv *model, struct match *m)
 {
 	struct match_msg *msg = match_find_msg(m, model->m.tag, model->m.ignore, model->m.src);
 
@@ -49,7 +49,7 @@ int eng_peek(struct eng_recv *model, struct match *m, uint64_t flags)
 	int ret;
 
 	if (flags & FI_PEEK) {
-		found = find(model, m);
+		found = peek_find(model, m);
 		msg = found ? container_of(found, struct eng_msg, m) : NULL;
 	} else {
 		if (!(flags & FI_CLAIM))
@@ -67,10 +67,10 @@ int eng_peek(struct eng_recv *model, struct match *m, uint64_t flags)
 
 		ret = eng_unexp_discard(msg);
 		if (!ret)
-			report(model, &shown);
+			peek_report(model, &shown);
 		return ret;
 	}
-	report(model, msg);
+	peek_report(model, msg);
 	if (flags & FI_CLAIM)
 		eng_unexp_claim(msg, model->context);
 	return 0;

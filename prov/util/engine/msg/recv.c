@@ -42,7 +42,7 @@ name_call(struct eng_recv *recv, struct eng_ep *ep, const struct call *c)
 	recv->want_comp = obj_ep_want_rx_comp(&ep->base, c->flags);
 }
 
-static void fill(struct eng_recv *recv, struct eng_ep *ep, const struct call *c)
+static void recv_fill(struct eng_recv *recv, struct eng_ep *ep, const struct call *c)
 {
 	eng_recv_clear(recv);
 	name_call(recv, ep, c);
@@ -55,7 +55,7 @@ static void fill(struct eng_recv *recv, struct eng_ep *ep, const struct call *c)
 	recv->room = iov_total(c->iov, c->cnt);
 }
 
-static int refuse(struct eng_ep *ep, const struct call *c)
+static int recv_refuse(struct eng_ep *ep, const struct call *c)
 {
 	if (ep->rx_ret)
 		return ep->rx_ret;
@@ -66,8 +66,8 @@ static int refuse(struct eng_ep *ep, const struct call *c)
 	return iov_asked(c->iov, c->cnt) == SIZE_MAX ? -FI_EINVAL : 0;
 }
 
-/* aim - @recv takes messages of @peer only, and has a reference to it. */
-static inline void aim(struct eng_recv *recv, struct eng_peer *peer)
+/* recv_aim - @recv takes messages of @peer only, and has a reference to it. */
+static inline void recv_aim(struct eng_recv *recv, struct eng_peer *peer)
 {
 	recv->sink.name.peer = peer;
 	recv->m.src = eng_peer_key(peer);
@@ -75,19 +75,19 @@ static inline void aim(struct eng_recv *recv, struct eng_peer *peer)
 }
 
 /* A receive from one source only. */
-static int direct(struct eng_recv *recv, fi_addr_t src)
+static int recv_direct(struct eng_recv *recv, fi_addr_t src)
 {
 	int ret = 0;
 	struct eng_peer *peer = eng_peer_get(recv->ep->hub, src, &ret);
 
 	if (!peer)
 		return ret;
-	aim(recv, peer);
+	recv_aim(recv, peer);
 	return 0;
 }
 
 /* No message yet: into the matcher.  -FI_EAGAIN: the queue is full. */
-static int keep(struct eng_recv *recv, struct match *m)
+static int recv_keep(struct eng_recv *recv, struct match *m)
 {
 	struct eng_ep *ep = recv->ep;
 	struct eng_rxc *rxc = recv->rxc;
@@ -142,7 +142,7 @@ static int serve_multi(struct eng_recv *recv, struct match *m)
 }
 
 /* Take the oldest message that fits, or wait for one. */
-static int serve(struct eng_recv *recv, struct match *m)
+static int recv_serve(struct eng_recv *recv, struct match *m)
 {
 	struct eng_out *ctls[3];
 	struct match_msg *found;
@@ -155,7 +155,7 @@ static int serve(struct eng_recv *recv, struct match *m)
 		if (!eng_unexp_take(recv, msg, ctls))
 			return 0;
 	}
-	return keep(recv, m);
+	return recv_keep(recv, m);
 }
 
 /* A claimed message is out of the matcher: it is found by the context of the peek. */
@@ -178,7 +178,7 @@ static void as_work(struct eng_recv *recv, uint64_t flags)
 	recv->want_comp = recv->want_comp && !recv->quiet;
 }
 
-static __attribute__((noinline)) int post_locked(struct eng_ep *ep, const struct call *c)
+static __attribute__((noinline)) int recv_post_locked(struct eng_ep *ep, const struct call *c)
 {
 	struct match *m = eng_rxc_match(ep->rxc, c->tagged);
 	struct eng_recv *recv = eng_recv_get(ep->grp);
@@ -186,13 +186,13 @@ static __attribute__((noinline)) int post_locked(struct eng_ep *ep, const struct
 
 	if (!recv)
 		return -FI_EAGAIN;
-	fill(recv, ep, c);
+	recv_fill(recv, ep, c);
 	if (__builtin_expect(c->flags & ENG_OP_WORK, 0))
 		as_work(recv, c->flags);
 	if (__builtin_expect(c->desc != NULL, 0) && !eng_dev_describe(recv, c->desc, c->cnt))
 		ret = -FI_EAGAIN;
 	if (__builtin_expect(ep->directed && c->src != FI_ADDR_UNSPEC, 0) && !ret)
-		ret = direct(recv, c->src);
+		ret = recv_direct(recv, c->src);
 	if (__builtin_expect(ret, 0))
 		goto out;
 	if (__builtin_expect(c->flags & (FI_CLAIM | FI_MULTI_RECV), 0)) {
@@ -200,12 +200,12 @@ static __attribute__((noinline)) int post_locked(struct eng_ep *ep, const struct
 			recv->multi = false;
 			ret = serve_claim(recv);
 		} else {
-			ret = keep(recv, m);
+			ret = recv_keep(recv, m);
 			if (!ret)
 				ret = serve_multi(recv, m);
 		}
 	} else {
-		ret = __builtin_expect(m->msg_cnt, 0) ? serve(recv, m) : keep(recv, m);
+		ret = __builtin_expect(m->msg_cnt, 0) ? recv_serve(recv, m) : recv_keep(recv, m);
 	}
 out:
 	if (__builtin_expect(ret, 0))
@@ -219,9 +219,9 @@ static int peek_locked(struct eng_ep *ep, const struct call *c)
 	struct eng_recv model;
 	int ret = 0;
 
-	fill(&model, ep, c);
+	recv_fill(&model, ep, c);
 	if (ep->directed && c->src != FI_ADDR_UNSPEC)
-		ret = direct(&model, c->src);
+		ret = recv_direct(&model, c->src);
 	if (!ret)
 		ret = eng_peek(&model, eng_rxc_match(ep->rxc, c->tagged), c->flags);
 	if (model.sink.name.peer)
@@ -229,9 +229,9 @@ static int peek_locked(struct eng_ep *ep, const struct call *c)
 	return ret;
 }
 
-static __attribute__((noinline)) ssize_t post(struct eng_ep *ep, const struct call *c)
+static __attribute__((noinline)) ssize_t recv_post(struct eng_ep *ep, const struct call *c)
 {
-	int ret = refuse(ep, c);
+	int ret = recv_refuse(ep, c);
 
 	if (__builtin_expect(ret, 0))
 		return ret;
@@ -239,7 +239,7 @@ static __attribute__((noinline)) ssize_t post(struct eng_ep *ep, const struct ca
 	if (__builtin_expect(c->flags & (FI_PEEK | FI_DISCARD), 0))
 		ret = peek_locked(ep, c);
 	else
-		ret = post_locked(ep, c);
+		ret = recv_post_locked(ep, c);
 	lock_put(&ep->base.prog->lock);
 	return ret;
 }
@@ -268,7 +268,7 @@ post_simple(struct eng_ep *ep, const struct call *c, const bool directed)
 	if (__builtin_expect(recv != NULL, 1)) {
 		name_call(recv, ep, c);
 		if (directed)
-			aim(recv, peer);
+			recv_aim(recv, peer);
 		recv->iov[0] = *c->iov;
 		recv->room = c->iov->iov_len;
 		eng_recv_set_state(recv, ENG_RECV_POSTED);
@@ -280,16 +280,16 @@ post_simple(struct eng_ep *ep, const struct call *c, const bool directed)
 }
 
 static __attribute__((noinline)) ssize_t
-post_buf(struct eng_ep *ep, void *buf, size_t len, fi_addr_t src, uint64_t tag, uint64_t ignore,
-	 uint64_t flags, void *context, bool tagged)
+recv_post_buf(struct eng_ep *ep, void *buf, size_t len, fi_addr_t src, uint64_t tag, uint64_t ignore,
+	      uint64_t flags, void *context, bool tagged)
 {
 	struct iovec iov = { buf, len };
 	struct call c = { &iov, 1, src, tag, ignore, flags, context, tagged, NULL };
 
-	return post(ep, &c);
+	return recv_post(ep, &c);
 }
 
-/* post_one - one buffer.  One that is longer than half of the address space is for post() to refuse.
+/* post_one - one buffer.  One that is longer than half of the address space is for recv_post() to refuse.
  * @directed: known where it is called: @src is a source
  */
 static inline __attribute__((always_inline)) ssize_t
@@ -301,7 +301,7 @@ post_one(struct eng_ep *ep, void *buf, size_t len, fi_addr_t src, uint64_t tag, 
 
 	if (__builtin_expect(!(flags & FI_MULTI_RECV) && (ssize_t) len >= 0 && !ep->rx_ret && post_simple(ep, &c, directed), 1))
 		return 0;
-	return post_buf(ep, buf, len, src, tag, ignore, flags, context, tagged);
+	return recv_post_buf(ep, buf, len, src, tag, ignore, flags, context, tagged);
 }
 
 static inline bool is_directed(const struct eng_ep *ep, fi_addr_t src)
@@ -327,20 +327,20 @@ static inline uint64_t tagged_flags(struct fid_ep *fid)
 	       h->rx_op_flags & ~FI_MULTI_RECV;
 }
 
-static inline struct call of_msg(const struct fi_msg_tagged *msg, uint64_t flags, bool tagged)
+static inline struct call call_of_msg(const struct fi_msg_tagged *msg, uint64_t flags, bool tagged)
 {
 	return (struct call) { msg->msg_iov, msg->iov_count, msg->addr, msg->tag, msg->ignore,
 			       flags, msg->context, tagged, NULL };
 }
 
-static inline ssize_t post_msg(struct fid_ep *fid, const struct fi_msg_tagged *msg,
-			       uint64_t flags, bool tagged)
+static inline ssize_t recv_post_msg(struct fid_ep *fid, const struct fi_msg_tagged *msg,
+				    uint64_t flags, bool tagged)
 {
-	struct call c = of_msg(msg, flags, tagged);
+	struct call c = call_of_msg(msg, flags, tagged);
 
 	if (__builtin_expect((flags & FI_TRIGGER) != 0, 0))
 		return eng_trig_msg(fid, tagged ? FI_OP_TRECV : FI_OP_RECV, msg, flags);
-	return flags & ~RECV_FLAGS ? -FI_EBADFLAGS : post(eng_ep_of(fid), &c);
+	return flags & ~RECV_FLAGS ? -FI_EBADFLAGS : recv_post(eng_ep_of(fid), &c);
 }
 
 /* The two ways of a call, with its own parameters, so that it needs no stack to go on there. */
@@ -382,14 +382,14 @@ ssize_t eng_recv_recvv(struct fid_ep *ep, const struct iovec *iov, void **desc, 
 {
 	struct call c = { iov, cnt, src, 0, 0, msg_flags(ep), context, false, NULL };
 
-	return post(eng_ep_of(ep), &c);
+	return recv_post(eng_ep_of(ep), &c);
 }
 
 ssize_t eng_recv_recvmsg(struct fid_ep *ep, const struct fi_msg *msg, uint64_t flags)
 {
 	struct fi_msg_tagged tagged = eng_op_msg(msg);
 
-	return post_msg(ep, &tagged, flags, false);
+	return recv_post_msg(ep, &tagged, flags, false);
 }
 
 ssize_t eng_recv_trecv(struct fid_ep *ep, void *buf, size_t len, void *desc, fi_addr_t src,
@@ -405,31 +405,31 @@ ssize_t eng_recv_trecvv(struct fid_ep *ep, const struct iovec *iov, void **desc,
 {
 	struct call c = { iov, cnt, src, tag, ignore, tagged_flags(ep), context, true, NULL };
 
-	return post(eng_ep_of(ep), &c);
+	return recv_post(eng_ep_of(ep), &c);
 }
 
 ssize_t eng_recv_trecvmsg(struct fid_ep *ep, const struct fi_msg_tagged *msg, uint64_t flags)
 {
-	return post_msg(ep, msg, flags, true);
+	return recv_post_msg(ep, msg, flags, true);
 }
 
 ssize_t eng_dev_recv(struct fid_ep *fid, const struct fi_msg_tagged *msg, uint64_t flags,
 		     bool tagged)
 {
-	struct call c = of_msg(msg, flags, tagged);
+	struct call c = call_of_msg(msg, flags, tagged);
 
 	c.desc = msg->desc;
-	return flags & ~RECV_FLAGS ? -FI_EBADFLAGS : post(eng_ep_of(fid), &c);
+	return flags & ~RECV_FLAGS ? -FI_EBADFLAGS : recv_post(eng_ep_of(fid), &c);
 }
 
 int eng_recv_start(struct eng_ep *ep, const struct eng_op *op)
 {
-	struct call c = of_msg(&op->msg, op->flags, op->type == FI_OP_TRECV);
+	struct call c = call_of_msg(&op->msg, op->flags, op->type == FI_OP_TRECV);
 	int ret;
 
 	if (obj_mr_device_any(op->msg.desc, op->msg.iov_count))
 		c.desc = op->msg.desc;
-	ret = op->flags & ~(RECV_FLAGS | ENG_OP_WORK) ? -FI_EBADFLAGS : refuse(ep, &c);
+	ret = op->flags & ~(RECV_FLAGS | ENG_OP_WORK) ? -FI_EBADFLAGS : recv_refuse(ep, &c);
 
-	return ret ? ret : post_locked(ep, &c);
+	return ret ? ret : recv_post_locked(ep, &c);
 }

@@ -62,7 +62,7 @@ bool eng_recv_ctl_get(struct eng_grp *grp, const struct eng_envelope *env,
 	return true;
 }
 
-static void on_sunk(struct eng_sink *sink, int status)
+static void on_recv_sunk(struct eng_sink *sink, int status)
 {
 	struct eng_recv *recv = container_of(sink, struct eng_recv, sink);
 
@@ -76,7 +76,7 @@ static void set_sink(struct eng_recv *recv)
 {
 	recv->sink.iov = recv->iov;
 	recv->sink.iov_cnt = recv->iov_cnt;
-	recv->sink.done = on_sunk;
+	recv->sink.done = on_recv_sunk;
 }
 
 void eng_recv_placing(struct eng_recv *recv)
@@ -89,7 +89,7 @@ void eng_recv_placing(struct eng_recv *recv)
 }
 
 /* Ask for as much as there is room for. */
-static void pull(struct eng_recv *recv, struct eng_out *ctl)
+static void recv_pull(struct eng_recv *recv, struct eng_out *ctl)
 {
 	struct eng_peer *peer = recv->sink.name.peer;
 	size_t want = recv->env.len < recv->room ? recv->env.len : recv->room;
@@ -136,7 +136,7 @@ void eng_recv_begin(struct eng_recv *recv, struct eng_peer *peer,
 	if (ctls[1])
 		eng_ctl_send(ctls[1], peer, WIRE_ACK, WIRE_F_MATCHED, env->tx_id, 0, 0);
 	if (env->rts)
-		pull(recv, ctls[0]);
+		recv_pull(recv, ctls[0]);
 }
 
 /* Whether a success is reported depends on the endpoint's binding, which the shared context
@@ -167,8 +167,8 @@ void eng_recv_free(struct eng_recv *recv)
 		eng_peer_unref(peer);
 }
 
-static void report_error(struct eng_recv *recv, int err, uint64_t flags, size_t len,
-			 fi_addr_t src)
+static void recv_report_error(struct eng_recv *recv, int err, uint64_t flags, size_t len,
+			      fi_addr_t src)
 {
 	struct eng_ep *ep = eng_srx_reporter(recv->ep);
 	struct eng_peer *peer = recv->sink.name.peer;
@@ -196,7 +196,7 @@ static void report_error(struct eng_recv *recv, int err, uint64_t flags, size_t 
 	obj_ep_err_rx(&ep->base, &entry, NULL, 0, cntr);
 }
 
-static void report(struct eng_recv *recv, int status, uint64_t flags)
+static void recv_report(struct eng_recv *recv, int status, uint64_t flags)
 {
 	struct eng_ep *ep = recv->ep;
 	fi_addr_t src = ep->source ? eng_peer_fi_addr(recv->sink.name.peer) : FI_ADDR_NOTAVAIL;
@@ -205,11 +205,11 @@ static void report(struct eng_recv *recv, int status, uint64_t flags)
 	if (__builtin_expect(flags & FI_COLLECTIVE, 0))
 		eng_oob_recv_done(recv, status);
 	else if (__builtin_expect(status != 0, 0))
-		report_error(recv, -status, flags, 0, eng_peer_fi_addr(recv->sink.name.peer));
+		recv_report_error(recv, -status, flags, 0, eng_peer_fi_addr(recv->sink.name.peer));
 	else if (__builtin_expect(len > recv->room, 0))
-		report_error(recv, FI_ETRUNC, flags, recv->room, src);
+		recv_report_error(recv, FI_ETRUNC, flags, recv->room, src);
 	else if (__builtin_expect(ep->source_err && src == FI_ADDR_NOTAVAIL, 0))
-		report_error(recv, FI_EADDRNOTAVAIL, flags, len, src);
+		recv_report_error(recv, FI_EADDRNOTAVAIL, flags, len, src);
 	else
 		obj_ep_comp_rx(&ep->base, recv->want_comp ||
 			       ((flags & FI_MULTI_RECV) && ep->base.rx_cq),
@@ -233,7 +233,7 @@ static void work_done(struct eng_recv *recv, int err)
  * work; the owner of an imported entry.  Returns the buffer that is to be aborted once the receive is free,
  * or NULL.
  */
-static inline struct eng_recv *tell(struct eng_recv *recv, int status)
+static inline struct eng_recv *recv_tell(struct eng_recv *recv, int status)
 {
 	struct eng_recv *buffer = recv->buffer;
 	uint64_t flags = recv->cq_flags;
@@ -245,7 +245,7 @@ static inline struct eng_recv *tell(struct eng_recv *recv, int status)
 	}
 	if (__builtin_expect(recv->ep->state != ENG_EP_CLOSED, 1) ||
 	    (flags & (FI_MULTI_RECV | FI_COLLECTIVE)))
-		report(recv, status, flags);
+		recv_report(recv, status, flags);
 	if (__builtin_expect(recv->trig != NULL, 0))
 		work_done(recv, -status);
 	if (__builtin_expect(recv->entry != NULL, 0))
@@ -268,7 +268,7 @@ void eng_recv_finish(struct eng_recv *recv, int status)
 	if (__builtin_expect(recv->state == ENG_RECV_SKIP, 0))
 		list_del(&recv->node);
 	else
-		buffer = tell(recv, status);
+		buffer = recv_tell(recv, status);
 	eng_recv_free(recv);
 	if (buffer)
 		eng_mrecv_abort(buffer, buffer->abort);
@@ -288,7 +288,7 @@ bool eng_recv_skip(struct eng_recv *recv, int err)
 	eng_recv_unwatch(recv);
 	eng_recv_set_state(recv, ENG_RECV_SKIP);
 	ep->rx_busy--;
-	buffer = tell(recv, -err);
+	buffer = recv_tell(recv, -err);
 	sink->iov_cnt = 0;
 	recv->ep = peer->ep;
 	recv->rxc = NULL;
@@ -318,7 +318,7 @@ bool eng_recv_refused(struct eng_peer *peer, uint32_t id, int err)
 	struct eng_sink *sink = name ? container_of(name, struct eng_sink, name) : NULL;
 	struct eng_recv *recv;
 
-	if (!sink || sink->done != on_sunk)
+	if (!sink || sink->done != on_recv_sunk)
 		return false;
 	recv = container_of(sink, struct eng_recv, sink);
 	if (!(recv->cq_flags & FI_COLLECTIVE) && err != FI_EIO)
@@ -338,8 +338,8 @@ void eng_recv_abort(struct eng_recv *recv, int err)
 	}
 	if (recv->ep->state != ENG_EP_CLOSED) {
 		recv->env = (struct eng_envelope) { .tag = recv->m.tag };
-		report_error(recv, err, recv->cq_flags, 0, recv->sink.name.peer ?
-			     eng_peer_fi_addr(recv->sink.name.peer) : FI_ADDR_NOTAVAIL);
+		recv_report_error(recv, err, recv->cq_flags, 0, recv->sink.name.peer ?
+				  eng_peer_fi_addr(recv->sink.name.peer) : FI_ADDR_NOTAVAIL);
 	}
 	if (recv->trig)
 		work_done(recv, err);
@@ -377,7 +377,7 @@ static bool abort_directed(struct match_recv *m, void *arg)
 }
 
 /* May a receive be directed at @peer that no other endpoint can satisfy? */
-static bool awaited(struct eng_peer *peer)
+static bool peer_is_awaited(struct eng_peer *peer)
 {
 	if (!peer->src)
 		return peer->refs != 0;
@@ -397,7 +397,7 @@ void eng_recv_fail_all(struct eng_peer *peer, int err)
 	while ((item = list_pop(&todo)))
 		fail_one(container_of(item, struct eng_recv, node), -err);
 	eng_unexp_peer_lost(peer);
-	if (!awaited(peer))
+	if (!peer_is_awaited(peer))
 		return;
 	for (i = 0; i < ep->rxc_cnt; i++) {
 		rxc = &ep->rxc[i];

@@ -4,7 +4,7 @@
 /*
  * send.c - the twelve calls that send a message, tagged or not.
  *
- * They differ in where their arguments come from; post() does the work.
+ * They differ in where their arguments come from; send_post() does the work.
  */
 #include <rdma/fi_tagged.h>
 #include <string.h>
@@ -33,7 +33,7 @@ struct send {
 };
 
 /* What cannot be sent at once for a reason that is not memory. */
-static int refuse(struct eng_ep *ep, const struct send *s)
+static int send_refuse(struct eng_ep *ep, const struct send *s)
 {
 	if (ep->tx_ret)
 		return ep->tx_ret;
@@ -55,7 +55,7 @@ static inline bool is_first(const struct eng_ep *ep, const struct eng_peer *peer
 	return ctx && ctx >= peer->ctx_known;
 }
 
-static inline uint8_t ack_wanted(const struct eng_ep *ep, const struct send *s)
+static inline uint8_t send_ack_wanted(const struct eng_ep *ep, const struct send *s)
 {
 	if (__builtin_expect(!(s->flags & ENG_TX_ACK_FLAGS), 1))
 		return 0;
@@ -66,9 +66,9 @@ static inline uint8_t ack_wanted(const struct eng_ep *ep, const struct send *s)
 	       WIRE_F_DELIVERED : WIRE_F_MATCHED;
 }
 
-/* write_header - Returns its length, wire_fast_len(). */
+/* send_write_header - Returns its length, wire_fast_len(). */
 static inline __attribute__((always_inline)) size_t
-write_header(uint8_t *hdr, const struct send *s, uint8_t flags, uint16_t ctx, uint32_t id)
+send_write_header(uint8_t *hdr, const struct send *s, uint8_t flags, uint16_t ctx, uint32_t id)
 {
 	size_t len = wire_put_base(hdr, WIRE_EAGER, flags, ctx, id, s->len);
 
@@ -84,13 +84,13 @@ static inline uint64_t comp_flags(const struct send *s)
 	return FI_SEND | (s->wire & WIRE_F_TAG ? FI_TAGGED : FI_MSG);
 }
 
-/* announces - is the message announced instead of sent?  What the link keeps could not be called back
+/* send_announces - is the message announced instead of sent?  What the link keeps could not be called back
  * if the receiver asked for announcements, so beyond the guaranteed size of the queue, and beyond
  * ep->ahead bytes, messages are announced unasked.  A short payload costs the receiver as little memory
  * as an announcement, and is never announced for want of it.
  * @kept: the link will keep it, if it has no room
  */
-static bool announces(const struct eng_ep *ep, const struct eng_peer *peer, size_t len, bool kept)
+static bool send_announces(const struct eng_ep *ep, const struct eng_peer *peer, size_t len, bool kept)
 {
 	const struct eng_link_attr *attr = &peer->link->attr;
 
@@ -112,16 +112,16 @@ static bool announces(const struct eng_ep *ep, const struct eng_peer *peer, size
  * else it needs to live on follows if the link keeps it.
  */
 
-static __attribute__((noinline)) void kept(struct eng_tx *tx, struct eng_ep *ep,
-					   struct eng_peer *peer, const struct send *s, bool want)
+static __attribute__((noinline)) void send_kept(struct eng_tx *tx, struct eng_ep *ep,
+						struct eng_peer *peer, const struct send *s, bool want)
 {
 	eng_tx_describe(tx, ep, peer, s->context, comp_flags(s), OBJ_CNTR_SEND, s->len);
 	tx->want_comp = want;
 	eng_tx_adopt(tx);
 }
 
-/* attach - a payload that is short is copied, a long one stays where it is. */
-static inline void attach(struct eng_tx *tx, const struct send *s)
+/* send_attach - a payload that is short is copied, a long one stays where it is. */
+static inline void send_attach(struct eng_tx *tx, const struct send *s)
 {
 	struct eng_pkt *pkt = &tx->pkt;
 
@@ -154,12 +154,12 @@ send_plain(struct eng_ep *ep, struct eng_peer *peer, const struct send *s, bool 
 	if (__builtin_expect(!tx, 0))
 		return -FI_EAGAIN;
 	tx->pkt.flags = once ? ENG_PKT_ONCE : 0;
-	attach(tx, s);
+	send_attach(tx, s);
 	tx->pkt.done = eng_tx_done;
-	tx->pkt.hdr_len = (uint16_t) write_header(tx->pkt.hdr, s, s->wire, eng_ep_ctx(ep, s->dest), 0);
+	tx->pkt.hdr_len = (uint16_t) send_write_header(tx->pkt.hdr, s, s->wire, eng_ep_ctx(ep, s->dest), 0);
 	ret = peer->ops->send(peer->chan, &tx->pkt);
 	if (__builtin_expect(ret == ENG_SEND_KEPT, 0)) {
-		kept(tx, ep, peer, s, want);
+		send_kept(tx, ep, peer, s, want);
 		return 1;
 	}
 	pool_put(pool, tx);
@@ -179,11 +179,11 @@ static inline bool is_plain(const struct eng_peer *peer, const struct send *s, b
 
 /* ---- any other ------------------------------------------------------------------ */
 
-/* launch - make the request and send it.
+/* send_launch - make the request and send it.
  * @rts: the message is announced
  */
-static int launch(struct eng_ep *ep, struct eng_peer *peer, const struct send *s,
-		  void *const *desc, bool rts, bool in_place, uint8_t ack)
+static int send_launch(struct eng_ep *ep, struct eng_peer *peer, const struct send *s,
+		       void *const *desc, bool rts, bool in_place, uint8_t ack)
 {
 	struct eng_tx *tx = pool_get(&ep->grp->txs);
 	int ret;
@@ -206,8 +206,8 @@ static int launch(struct eng_ep *ep, struct eng_peer *peer, const struct send *s
 	}
 	if (__builtin_expect(in_place, 0))
 		ack |= eng_dev_offer(tx);
-	tx->pkt.hdr_len = (uint16_t) write_header(tx->pkt.hdr, s, s->wire | ack,
-						  eng_ep_ctx(ep, s->dest), tx->name.id);
+	tx->pkt.hdr_len = (uint16_t) send_write_header(tx->pkt.hdr, s, s->wire | ack,
+						       eng_ep_ctx(ep, s->dest), tx->name.id);
 	if (rts)
 		eng_tx_announce(tx);
 	return eng_tx_launch(tx, s->flags);
@@ -221,9 +221,9 @@ static int send_one(struct eng_ep *ep, struct eng_peer *peer, const struct send 
 {
 	bool in_place = desc && s->len > ENG_DEV_SHORT && !(s->flags & FI_INJECT) && !eng_peer_is_whole(peer);
 	bool again = !desc && eng_tx_may_refuse(ep, peer, s->flags, s->len);
-	bool rts = announces(ep, peer, s->len, !again) || in_place;
+	bool rts = send_announces(ep, peer, s->len, !again) || in_place;
 	bool copied = s->flags & FI_INJECT && s->len > ENG_TX_INLINE;
-	uint8_t ack = ack_wanted(ep, s);
+	uint8_t ack = send_ack_wanted(ep, s);
 	int ret;
 
 	if (!rts)
@@ -238,16 +238,16 @@ static int send_one(struct eng_ep *ep, struct eng_peer *peer, const struct send 
 			return eng_tx_refuse(ep);
 		if (ret != -FI_ENOBUFS && !(copied && ret == -FI_EAGAIN))
 			return eng_tx_not_sent(ep, ret);
-		rts = announces(ep, peer, s->len, true);
+		rts = send_announces(ep, peer, s->len, true);
 	}
-	return launch(ep, peer, s, desc, rts, in_place, rts && ack == WIRE_F_ARRIVED ? 0 : ack);
+	return send_launch(ep, peer, s, desc, rts, in_place, rts && ack == WIRE_F_ARRIVED ? 0 : ack);
 }
 
-static __attribute__((noinline)) ssize_t post(struct eng_ep *ep, const struct send *s,
-					      void *const *desc)
+static __attribute__((noinline)) ssize_t send_post(struct eng_ep *ep, const struct send *s,
+						   void *const *desc)
 {
 	struct eng_peer *peer;
-	int ret = refuse(ep, s);
+	int ret = send_refuse(ep, s);
 
 	if (!ret)
 		ret = eng_tx_enter(ep, s->dest, &peer);
@@ -289,7 +289,7 @@ post_long(struct eng_ep *ep, const void *buf, size_t len, fi_addr_t dest, uint64
 	struct iovec iov = { (void *) buf, len };
 	struct send s = of_buf(&iov, dest, tag, data, context, flags, wire);
 
-	return post(ep, &s, NULL);
+	return send_post(ep, &s, NULL);
 }
 
 /* not_once - the link had no room for a message that it was not to keep. */
@@ -333,7 +333,7 @@ put_in_slot(struct eng_peer *peer, const void *buf, size_t len, uint64_t tag, ui
 	slot = ops->slot ? ops->slot(peer->chan, hdr_len + len) : NULL;
 	if (__builtin_expect(!slot, 0))
 		return 0;
-	write_header(slot, &s, wire, 0, 0);
+	send_write_header(slot, &s, wire, 0, 0);
 	if (len)
 		copy_short(slot + hdr_len, buf, len);
 	return ops->post(peer->chan, hdr_len, len);
@@ -343,8 +343,8 @@ put_in_slot(struct eng_peer *peer, const void *buf, size_t len, uint64_t tag, ui
  * @wire known to the compiler; the peer sees it before anything else is done.
  */
 static inline __attribute__((always_inline)) ssize_t
-post_buf(struct fid_ep *fid, const void *buf, size_t len, fi_addr_t dest, uint64_t tag,
-	 uint64_t data, void *context, uint64_t flags, uint8_t wire)
+send_post_buf(struct fid_ep *fid, const void *buf, size_t len, fi_addr_t dest, uint64_t tag,
+	      uint64_t data, void *context, uint64_t flags, uint8_t wire)
 {
 	struct obj_ep_handle *h = obj_ep_handle_of(fid);
 	struct eng_ep *ep = (struct eng_ep *) h->ep;
@@ -395,23 +395,23 @@ static inline struct send of_iov(const struct iovec *iov, size_t cnt, fi_addr_t 
 	return s;
 }
 
-static inline ssize_t post_iov(struct fid_ep *fid, const struct iovec *iov, size_t cnt,
-			       fi_addr_t dest, uint64_t tag, uint64_t data, void *context,
-			       uint64_t flags, uint8_t wire)
+static inline ssize_t send_post_iov(struct fid_ep *fid, const struct iovec *iov, size_t cnt,
+				    fi_addr_t dest, uint64_t tag, uint64_t data, void *context,
+				    uint64_t flags, uint8_t wire)
 {
 	struct send s = of_iov(iov, cnt, dest, tag, data, context, flags, wire);
 
-	return post(eng_ep_of(fid), &s, NULL);
+	return send_post(eng_ep_of(fid), &s, NULL);
 }
 
-static inline struct send of_msg(const struct fi_msg_tagged *msg, uint64_t flags, bool tagged)
+static inline struct send send_of_msg(const struct fi_msg_tagged *msg, uint64_t flags, bool tagged)
 {
 	return of_iov(msg->msg_iov, msg->iov_count, msg->addr, msg->tag, msg->data, msg->context,
 		      flags, tagged ? WIRE_F_TAG : 0);
 }
 
-static inline ssize_t post_msg(struct fid_ep *fid, const struct fi_msg_tagged *msg,
-			       uint64_t flags, bool tagged)
+static inline ssize_t send_post_msg(struct fid_ep *fid, const struct fi_msg_tagged *msg,
+				    uint64_t flags, bool tagged)
 {
 	struct send s;
 
@@ -419,23 +419,23 @@ static inline ssize_t post_msg(struct fid_ep *fid, const struct fi_msg_tagged *m
 		return eng_trig_msg(fid, tagged ? FI_OP_TSEND : FI_OP_SEND, msg, flags);
 	if (flags & ~SEND_FLAGS)
 		return -FI_EBADFLAGS;
-	s = of_msg(msg, flags, tagged);
-	return post(eng_ep_of(fid), &s, NULL);
+	s = send_of_msg(msg, flags, tagged);
+	return send_post(eng_ep_of(fid), &s, NULL);
 }
 
 ssize_t eng_dev_send(struct fid_ep *fid, const struct fi_msg_tagged *msg, uint64_t flags,
 		     bool tagged)
 {
-	struct send s = of_msg(msg, flags, tagged);
+	struct send s = send_of_msg(msg, flags, tagged);
 
-	return flags & ~SEND_FLAGS ? -FI_EBADFLAGS : post(eng_ep_of(fid), &s, msg->desc);
+	return flags & ~SEND_FLAGS ? -FI_EBADFLAGS : send_post(eng_ep_of(fid), &s, msg->desc);
 }
 
 int eng_send_start(struct eng_ep *ep, const struct eng_op *op)
 {
-	struct send s = of_msg(&op->msg, op->flags, op->type == FI_OP_TSEND);
+	struct send s = send_of_msg(&op->msg, op->flags, op->type == FI_OP_TSEND);
 	struct eng_peer *peer;
-	int ret = op->flags & ~(SEND_FLAGS | ENG_OP_WORK) ? -FI_EBADFLAGS : refuse(ep, &s);
+	int ret = op->flags & ~(SEND_FLAGS | ENG_OP_WORK) ? -FI_EBADFLAGS : send_refuse(ep, &s);
 
 	if (!ret)
 		ret = eng_tx_find(ep, s.dest, &peer);
@@ -448,75 +448,75 @@ int eng_send_start(struct eng_ep *ep, const struct eng_op *op)
 static ssize_t msg_send(struct fid_ep *ep, const void *buf, size_t len, void *desc,
 			fi_addr_t dest, void *context)
 {
-	return post_buf(ep, buf, len, dest, 0, 0, context, 0, 0);
+	return send_post_buf(ep, buf, len, dest, 0, 0, context, 0, 0);
 }
 
 static ssize_t msg_sendv(struct fid_ep *ep, const struct iovec *iov, void **desc, size_t cnt,
 			 fi_addr_t dest, void *context)
 {
-	return post_iov(ep, iov, cnt, dest, 0, 0, context,
-			obj_ep_handle_of(ep)->tx_op_flags & ~FI_REMOTE_CQ_DATA, 0);
+	return send_post_iov(ep, iov, cnt, dest, 0, 0, context,
+			     obj_ep_handle_of(ep)->tx_op_flags & ~FI_REMOTE_CQ_DATA, 0);
 }
 
 static ssize_t msg_sendmsg(struct fid_ep *ep, const struct fi_msg *msg, uint64_t flags)
 {
 	struct fi_msg_tagged tagged = eng_op_msg(msg);
 
-	return post_msg(ep, &tagged, flags, false);
+	return send_post_msg(ep, &tagged, flags, false);
 }
 
 static ssize_t msg_inject(struct fid_ep *ep, const void *buf, size_t len, fi_addr_t dest)
 {
-	return post_buf(ep, buf, len, dest, 0, 0, NULL, FI_INJECT | ENG_TX_QUIET, 0);
+	return send_post_buf(ep, buf, len, dest, 0, 0, NULL, FI_INJECT | ENG_TX_QUIET, 0);
 }
 
 static ssize_t msg_senddata(struct fid_ep *ep, const void *buf, size_t len, void *desc,
 			    uint64_t data, fi_addr_t dest, void *context)
 {
-	return post_buf(ep, buf, len, dest, 0, data, context, 0, WIRE_F_DATA);
+	return send_post_buf(ep, buf, len, dest, 0, data, context, 0, WIRE_F_DATA);
 }
 
 static ssize_t msg_injectdata(struct fid_ep *ep, const void *buf, size_t len, uint64_t data,
 			      fi_addr_t dest)
 {
-	return post_buf(ep, buf, len, dest, 0, data, NULL, FI_INJECT | ENG_TX_QUIET, WIRE_F_DATA);
+	return send_post_buf(ep, buf, len, dest, 0, data, NULL, FI_INJECT | ENG_TX_QUIET, WIRE_F_DATA);
 }
 
 static ssize_t tagged_send(struct fid_ep *ep, const void *buf, size_t len, void *desc,
 			   fi_addr_t dest, uint64_t tag, void *context)
 {
-	return post_buf(ep, buf, len, dest, tag, 0, context, 0, WIRE_F_TAG);
+	return send_post_buf(ep, buf, len, dest, tag, 0, context, 0, WIRE_F_TAG);
 }
 
 static ssize_t tagged_sendv(struct fid_ep *ep, const struct iovec *iov, void **desc, size_t cnt,
 			    fi_addr_t dest, uint64_t tag, void *context)
 {
-	return post_iov(ep, iov, cnt, dest, tag, 0, context,
-			obj_ep_handle_of(ep)->tx_op_flags & ~FI_REMOTE_CQ_DATA, WIRE_F_TAG);
+	return send_post_iov(ep, iov, cnt, dest, tag, 0, context,
+			     obj_ep_handle_of(ep)->tx_op_flags & ~FI_REMOTE_CQ_DATA, WIRE_F_TAG);
 }
 
 static ssize_t tagged_sendmsg(struct fid_ep *ep, const struct fi_msg_tagged *msg, uint64_t flags)
 {
-	return post_msg(ep, msg, flags, true);
+	return send_post_msg(ep, msg, flags, true);
 }
 
 static ssize_t tagged_inject(struct fid_ep *ep, const void *buf, size_t len, fi_addr_t dest,
 			     uint64_t tag)
 {
-	return post_buf(ep, buf, len, dest, tag, 0, NULL, FI_INJECT | ENG_TX_QUIET, WIRE_F_TAG);
+	return send_post_buf(ep, buf, len, dest, tag, 0, NULL, FI_INJECT | ENG_TX_QUIET, WIRE_F_TAG);
 }
 
 static ssize_t tagged_senddata(struct fid_ep *ep, const void *buf, size_t len, void *desc,
 			       uint64_t data, fi_addr_t dest, uint64_t tag, void *context)
 {
-	return post_buf(ep, buf, len, dest, tag, data, context, 0, WIRE_F_TAG | WIRE_F_DATA);
+	return send_post_buf(ep, buf, len, dest, tag, data, context, 0, WIRE_F_TAG | WIRE_F_DATA);
 }
 
 static ssize_t tagged_injectdata(struct fid_ep *ep, const void *buf, size_t len, uint64_t data,
 				 fi_addr_t dest, uint64_t tag)
 {
-	return post_buf(ep, buf, len, dest, tag, data, NULL, FI_INJECT | ENG_TX_QUIET,
-			WIRE_F_TAG | WIRE_F_DATA);
+	return send_post_buf(ep, buf, len, dest, tag, data, NULL, FI_INJECT | ENG_TX_QUIET,
+			     WIRE_F_TAG | WIRE_F_DATA);
 }
 
 struct fi_ops_msg eng_send_msg_ops = {

@@ -116,7 +116,7 @@ static struct fi_ops fid_ops = {
 OBJ_OPS_TABLE(fid_ops, fid)
 
 /* The context lives in a group of its own making, which its endpoints join. */
-static int start(struct eng_ep *srx)
+static int srx_start(struct eng_ep *srx)
 {
 	struct eng_grp *grp;
 	int ret = obj_ep_prog(&srx->base);
@@ -150,7 +150,7 @@ int eng_srx_open(struct fid_domain *domain, struct fi_rx_attr *attr, struct fid_
 		return ret;
 	ret = eng_ep_own_rxc(srx, 1, srx->base.info->rx_attr->size);
 	if (!ret)
-		ret = start(srx);
+		ret = srx_start(srx);
 	if (!ret && attr && (attr->op_flags & FI_PEER))
 		ret = eng_imported_open(srx, context);
 	if (ret) {

@@ -29,7 +29,7 @@ struct eng_trig {
 	struct obj_cntr_thr thr;
 	struct eng_work work;		/* in the inbox */
 	struct list node;		/* on domain->works or works_due */
-	_Atomic bool posted;		/* fire() is through with it */
+	_Atomic bool posted;		/* trig_fire() is through with it */
 	struct obj_domain *domain;
 	struct eng_ep *ep;		/* NULL: a counter operation */
 	struct eng_inbox *inbox;
@@ -87,7 +87,7 @@ void eng_trig_done(struct eng_trig *trig, int err)
 /* ---- starting --------------------------------------------------------------- */
 
 /* Errors: -FI_EAGAIN, memory is short; others are reported to the program. */
-static int start(struct eng_trig *trig)
+static int trig_start(struct eng_trig *trig)
 {
 	switch (trig->op.type) {
 	case FI_OP_SEND:
@@ -126,7 +126,7 @@ static void *context_of(const struct eng_op *op)
 }
 
 /* It could not start, or is cancelled: the program learns it like any other failure. */
-static void report(struct eng_trig *trig, int err)
+static void trig_report(struct eng_trig *trig, int err)
 {
 	static const struct {
 		uint64_t flags;
@@ -169,7 +169,7 @@ static void leave_list(struct eng_trig *trig)
 }
 
 /* Out of the inbox, with the group's lock. */
-static int run(struct eng_work *work)
+static int trig_run(struct eng_work *work)
 {
 	struct eng_trig *trig = container_of(work, struct eng_trig, work);
 	struct eng_grp *grp = trig->ep->grp;
@@ -180,14 +180,14 @@ static int run(struct eng_work *work)
 	leave_list(trig);
 	assert(!grp->starting && "an inbox runs one piece of work at a time");
 	grp->starting = queued ? trig : NULL;
-	ret = start(trig);
+	ret = trig_start(trig);
 	grp->starting = NULL;
 	if (ret == -FI_EAGAIN) {
 		enter_list(trig);
 		return ret;
 	}
 	if (ret) {
-		report(trig, -ret);
+		trig_report(trig, -ret);
 		eng_trig_done(trig, -ret);
 	} else if (!queued) {
 		trig_free(trig);
@@ -204,7 +204,7 @@ struct eng_trig *eng_trig_work(struct eng_grp *grp, uint64_t flags, bool *quiet_
 /* In the thread that changed the counter, perhaps under the lock of another group: nothing is
  * started here.
  */
-static void fire(struct obj_cntr_thr *thr)
+static void trig_fire(struct obj_cntr_thr *thr)
 {
 	struct eng_trig *trig = container_of(thr, struct eng_trig, thr);
 
@@ -213,7 +213,7 @@ static void fire(struct obj_cntr_thr *thr)
 
 /* ---- operations on counters --------------------------------------------------- */
 
-static void apply(const struct fi_deferred_work *work)
+static void cntr_op_apply(const struct fi_deferred_work *work)
 {
 	struct fi_op_cntr *op = work->op.cntr;
 
@@ -243,7 +243,7 @@ static void fire_cntr(struct obj_cntr_thr *thr)
 	while ((item = list_pop(&domain->works_due))) {
 		pthread_mutex_unlock(&domain->works_lock);
 		trig = trig_of(item);
-		apply(trig->queued);
+		cntr_op_apply(trig->queued);
 		trig_free(trig);
 		pthread_mutex_lock(&domain->works_lock);
 	}
@@ -258,8 +258,8 @@ static void wait_for(struct eng_trig *trig, uint64_t threshold, bool with_err)
 {
 	trig->thr.value = threshold;
 	trig->thr.with_err = with_err;
-	trig->thr.fire = trig->ep ? fire : fire_cntr;
-	trig->work.run = run;
+	trig->thr.fire = trig->ep ? trig_fire : fire_cntr;
+	trig->work.run = trig_run;
 	enter_list(trig);
 	obj_cntr_on_threshold(trig->cntr, &trig->thr);
 }
@@ -292,7 +292,7 @@ bool eng_trig_cancel(struct eng_ep *ep, void *context)
 	pthread_mutex_unlock(&domain->works_lock);
 	if (!found)
 		return false;
-	report(found, FI_ECANCELED);
+	trig_report(found, FI_ECANCELED);
 	trig_free(found);
 	return true;
 }
@@ -418,7 +418,7 @@ ssize_t eng_trig_msg(struct fid_ep *ep, enum fi_op_type type, const struct fi_ms
 /* ---- work ----------------------------------------------------------------------- */
 
 /* What the program queued, as an operation; its endpoint, NULL for a counter's. */
-static int unpack(const struct fi_deferred_work *work, struct eng_op *op, struct fid_ep **ep_p)
+static int work_unpack(const struct fi_deferred_work *work, struct eng_op *op, struct fid_ep **ep_p)
 {
 	op->type = work->op_type;
 	*ep_p = NULL;
@@ -511,7 +511,7 @@ static int queue_work(struct obj_domain *domain, struct fi_deferred_work *work)
 
 	if (!work)
 		return -FI_EINVAL;
-	ret = unpack(work, &op, &fid);
+	ret = work_unpack(work, &op, &fid);
 	if (!ret)
 		ret = check_work(domain, work, &op, fid);
 	if (ret)
@@ -537,8 +537,8 @@ static int queue_work(struct obj_domain *domain, struct fi_deferred_work *work)
 }
 
 /* Work that waits for its counter still, @work or all of @cntr, or of everyone. */
-static int forget(struct obj_domain *domain, const struct fi_deferred_work *work,
-		  const struct obj_cntr *cntr)
+static int trig_forget(struct obj_domain *domain, const struct fi_deferred_work *work,
+		       const struct obj_cntr *cntr)
 {
 	struct eng_trig *trig, *tmp;
 	struct list *pos, gone;
@@ -567,9 +567,9 @@ int eng_domain_control(struct obj_domain *domain, int command, void *arg)
 	case FI_QUEUE_WORK:
 		return queue_work(domain, arg);
 	case FI_CANCEL_WORK:
-		return arg ? forget(domain, arg, NULL) : -FI_EINVAL;
+		return arg ? trig_forget(domain, arg, NULL) : -FI_EINVAL;
 	case FI_FLUSH_WORK:
-		forget(domain, NULL, arg ? obj_cntr_of(arg) : NULL);
+		trig_forget(domain, NULL, arg ? obj_cntr_of(arg) : NULL);
 		return 0;
 	default:
 		return -FI_ENOSYS;

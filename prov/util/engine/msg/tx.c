@@ -48,7 +48,7 @@ static void release_fence(struct eng_peer *peer);
  *   SENT     an ACK that is still to come
  *   FAILED   what the link still has of it: buffers are the program's only after that
  *
- * check() looks at that after each event; finish() runs once.
+ * tx_check() looks at that after each event; tx_finish() runs once.
  */
 /* ---- making ------------------------------------------------------------------ */
 
@@ -132,7 +132,7 @@ void eng_tx_announce(struct eng_tx *tx)
 	tx->copied = (tx->pkt.iov[0].iov_base == tx->data || tx->bounce) && tx->len;
 }
 
-static void on_sunk(struct eng_sink *sink, int status);
+static void on_tx_sunk(struct eng_sink *sink, int status);
 static void on_piece(struct eng_pkt *pkt, int status);
 
 /* asks_whether_it_arrived - is it the first message to a context, see send.c:is_first()? */
@@ -168,7 +168,7 @@ int eng_tx_ask(struct eng_tx *tx, struct iovec *iov, size_t cnt, size_t len)
 	tx->first = ENG_TX_ASKED;
 	tx->sink.iov = iov;
 	tx->sink.iov_cnt = (uint16_t) cnt;
-	tx->sink.done = on_sunk;
+	tx->sink.done = on_tx_sunk;
 	return eng_sink_open(&tx->sink, tx->ep->grp, len);
 }
 
@@ -218,7 +218,7 @@ void eng_tx_free(struct eng_tx *tx)
 /* An error is reported whatever the flags of the call: the buffer is the program's again.  What belongs to a
  * scalable endpoint is of a context that is closed.
  */
-static void report_error(struct eng_tx *tx, int err)
+static void tx_report_error(struct eng_tx *tx, int err)
 {
 	struct fi_cq_err_entry entry = obj_cq_err(tx->context, tx->cq_flags, err);
 
@@ -249,7 +249,7 @@ static void set_barrier(struct eng_tx *tx)
 }
 
 /* The request is over: one completion, then it is gone. */
-static void finish(struct eng_tx *tx)
+static void tx_finish(struct eng_tx *tx)
 {
 	struct eng_peer *peer = tx->name.peer;
 	struct eng_ep *ep = tx->ep;
@@ -264,7 +264,7 @@ static void finish(struct eng_tx *tx)
 	else if (ep->state == ENG_EP_CLOSED)
 		;
 	else if (tx->state == ENG_TX_FAILED)
-		report_error(tx, -tx->err);
+		tx_report_error(tx, -tx->err);
 	else
 		obj_ep_comp_tx(&ep->base, tx->want_comp, tx->context, tx->cq_flags,
 			       tx->len, tx->cntr);
@@ -278,7 +278,7 @@ static void finish(struct eng_tx *tx)
 }
 
 /* Something that the request waited for has happened. */
-static void check(struct eng_tx *tx)
+static void tx_check(struct eng_tx *tx)
 {
 	if (tx->pkt_out || tx->pieces || tx->pumping || tx->sink.pieces)
 		return;
@@ -287,12 +287,12 @@ static void check(struct eng_tx *tx)
 	case ENG_TX_DATA:
 	case ENG_TX_SENT:
 		if (!tx->want_ack)
-			finish(tx);
+			tx_finish(tx);
 		else if (tx->state != ENG_TX_SENT)
 			set_state(tx, ENG_TX_SENT);
 		return;
 	case ENG_TX_FAILED:
-		finish(tx);
+		tx_finish(tx);
 		return;
 	default:
 		return;
@@ -302,7 +302,7 @@ static void check(struct eng_tx *tx)
 /* The request fails, and completes when the link has given back its packets.  A further
  * failure of one that has failed changes nothing: the first cause is reported.
  */
-static void fail(struct eng_tx *tx, int err)
+static void tx_fail(struct eng_tx *tx, int err)
 {
 	if (tx->state != ENG_TX_FAILED) {
 		set_state(tx, ENG_TX_FAILED);
@@ -315,7 +315,7 @@ static void fail(struct eng_tx *tx, int err)
 	if (tx->pumping)
 		eng_pump_stop(&tx->pump, err);
 	else
-		check(tx);
+		tx_check(tx);
 }
 
 /* Only before the payload is with the link: behind a fence, or announced.  An announced
@@ -328,7 +328,7 @@ bool eng_tx_abandon(struct eng_tx *tx)
 		list_del(&tx->node);
 		tx->name.peer->fenced_cnt--;
 		tx->context = NULL;
-		fail(tx, -FI_ECANCELED);
+		tx_fail(tx, -FI_ECANCELED);
 		return true;
 	}
 	if (tx->state != ENG_TX_RTS)
@@ -340,11 +340,11 @@ bool eng_tx_abandon(struct eng_tx *tx)
 	return true;
 }
 
-/* lost - the link has given up a packet, or cannot send such packets to this peer. */
-static void lost(struct eng_tx *tx, int status)
+/* tx_lost - the link has given up a packet, or cannot send such packets to this peer. */
+static void tx_lost(struct eng_tx *tx, int status)
 {
 	eng_peer_losing(tx->name.peer, status);
-	fail(tx, status);
+	tx_fail(tx, status);
 }
 
 void eng_tx_done(struct eng_pkt *pkt, int status)
@@ -353,9 +353,9 @@ void eng_tx_done(struct eng_pkt *pkt, int status)
 
 	tx->pkt_out = false;
 	if (__builtin_expect(status, 0))
-		lost(tx, status);
+		tx_lost(tx, status);
 	else
-		check(tx);
+		tx_check(tx);
 }
 
 /* A WRITE packet before the last is back from the link. */
@@ -367,13 +367,13 @@ static void on_piece(struct eng_pkt *pkt, int status)
 	pool_put(&out->grp->outs, out);
 	tx->pieces--;
 	if (status)
-		lost(tx, status);
+		tx_lost(tx, status);
 	else
-		check(tx);
+		tx_check(tx);
 }
 
 /* The payload that a CTS asked for is with the peer, or cannot be. */
-static void on_pumped(struct eng_pump *pump, int status)
+static void on_tx_pumped(struct eng_pump *pump, int status)
 {
 	struct eng_tx *tx = container_of(pump, struct eng_tx, pump);
 
@@ -381,23 +381,23 @@ static void on_pumped(struct eng_pump *pump, int status)
 	if (__builtin_expect(status <= -HMEM_ERR_BASE, 0))
 		eng_dev_tell(tx, pump->rx_id);
 	if (status)
-		fail(tx, status);
+		tx_fail(tx, status);
 	else
-		check(tx);
+		tx_check(tx);
 }
 
 /* The data of a read, or the result of an atomic, is in place; or the peer is lost. */
-static void on_sunk(struct eng_sink *sink, int status)
+static void on_tx_sunk(struct eng_sink *sink, int status)
 {
 	struct eng_tx *tx = container_of(sink, struct eng_tx, sink);
 
 	if (status) {
-		fail(tx, status);
+		tx_fail(tx, status);
 		return;
 	}
 	if (tx->state == ENG_TX_ASKED)
 		set_state(tx, ENG_TX_SENT);
-	check(tx);
+	tx_check(tx);
 }
 
 void eng_tx_announce_not(struct eng_pkt *pkt)
@@ -417,7 +417,7 @@ void eng_tx_announce_not(struct eng_pkt *pkt)
 		return;
 	list_del(&pkt->node);
 	tx->pkt_out = false;
-	fail(tx, ret);
+	tx_fail(tx, ret);
 }
 
 /* ---- beginning -------------------------------------------------------------- */
@@ -478,12 +478,12 @@ static int not_started(struct eng_tx *tx, int err)
 	drop_outs(tx);
 	if (!tx->pieces)
 		return err;
-	fail(tx, err);
+	tx_fail(tx, err);
 	return 0;
 }
 
 /* Send the packets of a request.  On error it is the caller's again. */
-static int start(struct eng_tx *tx)
+static int tx_start(struct eng_tx *tx)
 {
 	struct eng_peer *peer = tx->name.peer;
 	struct eng_out *out;
@@ -512,12 +512,12 @@ static int start(struct eng_tx *tx)
 		return not_started(tx, ret);
 	tx->pkt_out = !ret;
 	if (ret)
-		check(tx);
+		tx_check(tx);
 	return 0;
 }
 
-/* From here to finish() the request holds a reference to its peer and a place in the queue. */
-static void count(struct eng_tx *tx)
+/* From here to tx_finish() the request holds a reference to its peer and a place in the queue. */
+static void tx_count(struct eng_tx *tx)
 {
 	eng_peer_ref(tx->name.peer);
 	tx->name.peer->tx_cnt++;
@@ -528,11 +528,11 @@ void eng_tx_adopt(struct eng_tx *tx)
 {
 	set_state(tx, ENG_TX_EAGER);
 	tx->pkt_out = true;
-	count(tx);
+	tx_count(tx);
 }
 
 /* Behind a fence: sent by release_fence(), in the order of the calls. */
-static void hold(struct eng_tx *tx)
+static void tx_hold(struct eng_tx *tx)
 {
 	struct eng_peer *peer = tx->name.peer;
 
@@ -548,16 +548,16 @@ int eng_tx_launch(struct eng_tx *tx, uint64_t flags)
 	struct eng_ep *ep = tx->ep;
 	int ret;
 
-	count(tx);
+	tx_count(tx);
 	ep->hub->inject_out += tx->copied;
 	tx->fence = (flags & FI_FENCE) != 0;
 	if (__builtin_expect(tx->fence && peer->tx_cnt > 1, 0))
 		peer->slow |= ENG_PEER_FENCED;
 	if (__builtin_expect(peer->slow & ENG_PEER_FENCED, 0)) {
-		hold(tx);
+		tx_hold(tx);
 		return 0;
 	}
-	ret = start(tx);
+	ret = tx_start(tx);
 	if (__builtin_expect(!ret, 1))
 		return 0;
 	ep->tx_out--;
@@ -585,9 +585,9 @@ static void release_fence(struct eng_peer *peer)
 		list_del(&tx->node);
 		tx->listed = false;
 		peer->fenced_cnt--;
-		ret = start(tx);
+		ret = tx_start(tx);
 		if (ret)
-			fail(tx, ret);
+			tx_fail(tx, ret);
 	}
 	if (list_empty(&peer->fenced) && !(peer->slow & ENG_PEER_BARRED))
 		peer->slow &= ~ENG_PEER_FENCED;
@@ -599,7 +599,7 @@ static void release_fence(struct eng_peer *peer)
 /* The ids in answers are numbers that a peer sent: each is looked up and must be of a request
  * to that peer.
  */
-static struct eng_tx *find(struct eng_peer *peer, uint32_t id)
+static struct eng_tx *tx_find(struct eng_peer *peer, uint32_t id)
 {
 	struct eng_name *name = eng_name_find(peer->ep->grp, id, ENG_NAME_TX, peer);
 
@@ -615,7 +615,7 @@ static struct eng_tx *find_asked(struct eng_peer *peer, uint32_t id)
 		return NULL;
 	/* Receives have sinks, too; no peer may refuse those. */
 	sink = container_of(name, struct eng_sink, name);
-	return sink->done == on_sunk ? container_of(sink, struct eng_tx, sink) : NULL;
+	return sink->done == on_tx_sunk ? container_of(sink, struct eng_tx, sink) : NULL;
 }
 
 /* The receiver has matched the message and has room for @msg->len of it: less where its buffer
@@ -623,7 +623,7 @@ static struct eng_tx *find_asked(struct eng_peer *peer, uint32_t id)
  */
 const char *eng_tx_on_cts(struct eng_peer *peer, const struct wire_msg *msg)
 {
-	struct eng_tx *tx = find(peer, msg->id);
+	struct eng_tx *tx = tx_find(peer, msg->id);
 
 	if (!tx && eng_serve_answered(peer, msg))
 		return NULL;
@@ -643,11 +643,11 @@ const char *eng_tx_on_cts(struct eng_peer *peer, const struct wire_msg *msg)
 	if (__builtin_expect(tx->refusal && msg->len, 0)) {
 		eng_ctl_send(tx->refusal, peer, WIRE_NACK, 0, msg->rx_id, 0, FI_ECANCELED);
 		tx->refusal = NULL;
-		check(tx);
+		tx_check(tx);
 		return NULL;
 	}
 	if (!msg->len) {
-		check(tx);
+		tx_check(tx);
 		return NULL;
 	}
 	tx->pump.peer = peer;
@@ -658,7 +658,7 @@ const char *eng_tx_on_cts(struct eng_peer *peer, const struct wire_msg *msg)
 	tx->pump.base = 0;
 	tx->pump.want = msg->len;
 	tx->pump.mrs = tx->sink.dev ? eng_dev_mrs(tx->sink.dev) : NULL;
-	tx->pump.done = on_pumped;
+	tx->pump.done = on_tx_pumped;
 	tx->pumping = true;
 	eng_pump_start(&tx->pump);
 	return NULL;
@@ -677,7 +677,7 @@ static void learn_ctx(const struct eng_tx *tx)
 
 const char *eng_tx_on_ack(struct eng_peer *peer, const struct wire_msg *msg)
 {
-	struct eng_tx *tx = find(peer, msg->id);
+	struct eng_tx *tx = tx_find(peer, msg->id);
 
 	if (__builtin_expect(msg->flags & WIRE_F_SHARE, 0)) {
 		if (!tx && eng_serve_answered(peer, msg))
@@ -685,7 +685,7 @@ const char *eng_tx_on_ack(struct eng_peer *peer, const struct wire_msg *msg)
 		if (!tx || tx->state != ENG_TX_SHARED)
 			return "acknowledgement of a copy that was not asked for";
 		set_state(tx, ENG_TX_SENT);
-		check(tx);
+		tx_check(tx);
 		return NULL;
 	}
 	if (!tx || !tx->want_ack)
@@ -693,19 +693,19 @@ const char *eng_tx_on_ack(struct eng_peer *peer, const struct wire_msg *msg)
 	if (msg->flags & WIRE_F_ARRIVED)
 		learn_ctx(tx);
 	tx->want_ack = false;
-	check(tx);
+	tx_check(tx);
 	return NULL;
 }
 
 void eng_tx_on_nack(struct eng_peer *peer, const struct wire_msg *msg)
 {
-	struct eng_tx *tx = find(peer, msg->id);
+	struct eng_tx *tx = tx_find(peer, msg->id);
 	char text[ENG_PEER_TEXT];
 
 	if (!tx)
 		tx = find_asked(peer, msg->id);
 	if (tx) {
-		fail(tx, -(int) msg->err);
+		tx_fail(tx, -(int) msg->err);
 		return;
 	}
 	if (eng_recv_refused(peer, msg->id, (int) msg->err) || eng_serve_answered(peer, msg) ||
@@ -716,7 +716,7 @@ void eng_tx_on_nack(struct eng_peer *peer, const struct wire_msg *msg)
 		 fi_strerror((int) msg->err));
 }
 
-static void leave(struct eng_tx *tx, struct eng_ep *ctx)
+static void tx_leave(struct eng_tx *tx, struct eng_ep *ctx)
 {
 	ctx->tx_out--;
 	tx->ep = ctx->hub;
@@ -737,7 +737,7 @@ void eng_tx_leave(struct eng_ep *ctx)
 	list_for_each_entry(peer, &ctx->hub->peers, node)
 		list_for_each_entry(tx, &peer->txs, node)
 			if (tx->ep == ctx && tx->state == ENG_TX_SENT && asks_whether_it_arrived(tx))
-				leave(tx, ctx);
+				tx_leave(tx, ctx);
 }
 
 void eng_tx_fail_all(struct eng_peer *peer, int err)
@@ -750,11 +750,11 @@ void eng_tx_fail_all(struct eng_peer *peer, int err)
 	peer->slow &= ~(ENG_PEER_FENCED | ENG_PEER_BARRED);
 	while ((item = list_pop(&peer->fenced))) {
 		peer->fenced_cnt--;
-		fail(container_of(item, struct eng_tx, node), -err);
+		tx_fail(container_of(item, struct eng_tx, node), -err);
 	}
 	while ((tx = list_pop_entry(&peer->txs, struct eng_tx, node))) {
 		tx->want_ack = false;
 		tx->barring = false;
-		fail(tx, -err);
+		tx_fail(tx, -err);
 	}
 }

@@ -35,9 +35,9 @@ static uint64_t payload_cost(const struct eng_peer *peer, const struct eng_envel
 /* All or nothing: without memory, or beyond the peer's limit, the packet stays with the link.
  * @msg_p: [out] charged to the peer (flow.h), in no matcher yet
  */
-static enum eng_rx_verdict store(struct eng_peer *peer, struct eng_rxc *rxc,
-				 const struct eng_envelope *env, struct eng_rx *rx,
-				 struct eng_msg **msg_p)
+static enum eng_rx_verdict unexp_store(struct eng_peer *peer, struct eng_rxc *rxc,
+				       const struct eng_envelope *env, struct eng_rx *rx,
+				       struct eng_msg **msg_p)
 {
 	struct eng_grp *grp = peer->ep->grp;
 	uint64_t held = payload_cost(peer, env, rx);
@@ -80,7 +80,7 @@ enum eng_rx_verdict eng_unexp_keep(struct eng_peer *peer, struct eng_rxc *rxc,
 				   const struct eng_envelope *env, struct eng_rx *rx)
 {
 	struct eng_msg *msg;
-	enum eng_rx_verdict verdict = store(peer, rxc, env, rx, &msg);
+	enum eng_rx_verdict verdict = unexp_store(peer, rxc, env, rx, &msg);
 
 	if (eng_rx_taken(verdict))
 		match_keep(match_of(msg), &msg->m);
@@ -91,7 +91,7 @@ enum eng_rx_verdict eng_unexp_keep_imported(struct eng_peer *peer, struct eng_rx
 					    const struct eng_envelope *env, struct eng_rx *rx,
 					    struct eng_imported *imp, struct eng_msg **msg_p)
 {
-	enum eng_rx_verdict verdict = store(peer, rxc, env, rx, msg_p);
+	enum eng_rx_verdict verdict = unexp_store(peer, rxc, env, rx, msg_p);
 
 	if (!eng_rx_taken(verdict))
 		return verdict;
@@ -103,7 +103,7 @@ enum eng_rx_verdict eng_unexp_keep_imported(struct eng_peer *peer, struct eng_rx
 }
 
 /* Out of the matcher or the claimed list, and free.  The token is the caller's. */
-static void forget(struct eng_msg *msg)
+static void unexp_forget(struct eng_msg *msg)
 {
 	struct eng_peer *peer = msg->peer;
 
@@ -148,7 +148,7 @@ int eng_unexp_take(struct eng_recv *recv, struct eng_msg *msg, struct eng_out *c
 		placed = msg->link->ops->held.pull(msg->link, msg->token, recv->iov, recv->iov_cnt,
 					      &recv->sink);
 	eng_peer_ref(peer);
-	forget(msg);
+	unexp_forget(msg);
 	if (placed < 0 && placed != -FI_EFAULT) {
 		eng_recv_ctl_put(ctls);
 		ret = take_lost(recv, peer, &env, claimed);
@@ -184,7 +184,7 @@ int eng_unexp_discard(struct eng_msg *msg)
 		eng_ctl_send(ctls[2], peer, WIRE_ACK, WIRE_F_DELIVERED, env->tx_id, 0, 0);
 	if (msg->token)
 		msg->link->ops->held.pull(msg->link, msg->token, NULL, 0, NULL);
-	forget(msg);
+	unexp_forget(msg);
 	return 0;
 }
 
@@ -223,7 +223,7 @@ void eng_unexp_peer_lost(struct eng_peer *peer)
 		if (msg->claimed)
 			msg->lost = true;
 		else
-			forget(msg);
+			unexp_forget(msg);
 	}
 }
 
@@ -231,7 +231,7 @@ void eng_unexp_drop(struct eng_msg *msg)
 {
 	if (msg->token)
 		msg->link->ops->held.pull(msg->link, msg->token, NULL, 0, NULL);
-	forget(msg);
+	unexp_forget(msg);
 }
 
 void eng_unexp_drop_peer(struct eng_peer *peer)

@@ -21,8 +21,8 @@
 struct amo {
 	struct eng_op op;
 	bool dev;		/* memory of a device is in its lists: op's descs say where */
-	size_t size;		/* bytes of an element; set by check() */
-	size_t len;		/* bytes of all elements; set by check() */
+	size_t size;		/* bytes of an element; set by amo_check() */
+	size_t len;		/* bytes of all elements; set by amo_check() */
 };
 
 /* Three kinds: without a result, with the old values, and with operands to compare.  Lists are
@@ -39,7 +39,7 @@ static bool is_compare(const struct amo *a)
 }
 
 /* SIZE_MAX: more than any call takes, so the sum cannot wrap. */
-static size_t elements(const struct fi_ioc *list, size_t cnt)
+static size_t ioc_elements(const struct fi_ioc *list, size_t cnt)
 {
 	size_t sum = 0;
 
@@ -57,7 +57,7 @@ static bool reads_only(const struct amo *a)
 }
 
 /* All that can be wrong with a call, before the lock is taken.  Sets size and len. */
-static int check(struct eng_ep *ep, struct amo *a)
+static int amo_check(struct eng_ep *ep, struct amo *a)
 {
 	const struct fi_msg_compare *compare = &a->op.compare;
 	const struct fi_msg_atomic *msg = &a->op.atomic;
@@ -81,9 +81,9 @@ static int check(struct eng_ep *ep, struct amo *a)
 			return -FI_EINVAL;
 		cnt += msg->rma_iov[i].count;
 	}
-	if (!cnt || (!reads_only(a) && elements(msg->msg_iov, msg->iov_count) != cnt) ||
-	    (is_compare(a) && elements(compare->msg_iov, compare->iov_count) != cnt) ||
-	    (!is_base(a) && elements(fetch->msg_iov, fetch->iov_count) != cnt))
+	if (!cnt || (!reads_only(a) && ioc_elements(msg->msg_iov, msg->iov_count) != cnt) ||
+	    (is_compare(a) && ioc_elements(compare->msg_iov, compare->iov_count) != cnt) ||
+	    (!is_base(a) && ioc_elements(fetch->msg_iov, fetch->iov_count) != cnt))
 		return -FI_EINVAL;
 	a->len = cnt * a->size;
 	return (a->op.flags & FI_INJECT) && a->len > ep->inject_size ? -FI_EMSGSIZE : 0;
@@ -99,11 +99,11 @@ static size_t to_iov(struct iovec *iov, const struct fi_ioc *list, size_t cnt, s
 	return cnt;
 }
 
-/* gather - the elements of a list, of which some may be memory of a device.  Operands are copied at
+/* amo_gather - the elements of a list, of which some may be memory of a device.  Operands are copied at
  * the call, since atomics are short.
  */
-static int gather(const struct amo *a, const struct fi_ioc *list, void *const *desc, size_t cnt,
-		  char *copy)
+static int amo_gather(const struct amo *a, const struct fi_ioc *list, void *const *desc, size_t cnt,
+		      char *copy)
 {
 	struct obj_mr *mrs[ENG_IOV_MAX];
 	struct iovec iov[ENG_IOV_MAX];
@@ -119,7 +119,7 @@ static int gather(const struct amo *a, const struct fi_ioc *list, void *const *d
 }
 
 /* Operands, then comparands, in memory of the request's own. */
-static int attach(struct eng_tx *tx, const struct amo *a)
+static int amo_attach(struct eng_tx *tx, const struct amo *a)
 {
 	size_t len = reads_only(a) ? 0 : is_compare(a) ? 2 * a->len : a->len;
 	const struct fi_msg_compare *compare = &a->op.compare;
@@ -133,9 +133,9 @@ static int attach(struct eng_tx *tx, const struct amo *a)
 			return -FI_EAGAIN;
 	}
 	if (len)
-		ret = gather(a, msg->msg_iov, msg->desc, msg->iov_count, copy);
+		ret = amo_gather(a, msg->msg_iov, msg->desc, msg->iov_count, copy);
 	if (!ret && is_compare(a))
-		ret = gather(a, compare->msg_iov, compare->desc, compare->iov_count, copy + a->len);
+		ret = amo_gather(a, compare->msg_iov, compare->desc, compare->iov_count, copy + a->len);
 	tx->pkt.flags |= len <= ENG_TX_INLINE ? ENG_PKT_INLINE : 0;
 	tx->pkt.iov[0] = (struct iovec) { copy, len };
 	tx->pkt.iov_cnt = len != 0;
@@ -144,7 +144,7 @@ static int attach(struct eng_tx *tx, const struct amo *a)
 }
 
 /* Old values will come: where to?  The packet needs one entry of its list. */
-static int ask(struct eng_tx *tx, const struct amo *a)
+static int amo_ask(struct eng_tx *tx, const struct amo *a)
 {
 	struct iovec *iov = tx->amo ? (void *) ((char *) tx->amo + ENG_AMO_RESULTS) :
 			    &tx->pkt.iov[1];
@@ -158,8 +158,8 @@ static int ask(struct eng_tx *tx, const struct amo *a)
 /* @len: of all operands
  * @id:  the request's for an ACK, or its sink's for the old values; 0: no answer is wanted
  */
-static void write_header(struct eng_pkt *pkt, const struct amo *a, uint16_t ctx, uint8_t flags,
-			 uint32_t id, size_t len)
+static void amo_write_header(struct eng_pkt *pkt, const struct amo *a, uint16_t ctx, uint8_t flags,
+			     uint32_t id, size_t len)
 {
 	const struct fi_msg_atomic *msg = &a->op.atomic;
 	struct wire_atomic head = {
@@ -179,7 +179,7 @@ static void write_header(struct eng_pkt *pkt, const struct amo *a, uint16_t ctx,
 	pkt->hdr_len = (uint16_t) at;
 }
 
-static bool ack_wanted(const struct eng_ep *ep, const struct amo *a)
+static bool amo_ack_wanted(const struct eng_ep *ep, const struct amo *a)
 {
 	if (!is_base(a) || !(a->op.flags & ENG_TX_ACK_FLAGS))
 		return false;
@@ -199,8 +199,8 @@ static int amo_once(struct eng_ep *ep, struct eng_peer *peer, const struct amo *
 	if (!eng_peer_takes_once(peer, a->len) || !is_base(a) || a->dev || msg->iov_count != 1 ||
 	    (a->op.flags & ENG_TX_LONG_WAY) || peer->slow)
 		return -FI_ENOBUFS;
-	write_header(&pkt, a, eng_ep_ctx(ep, msg->addr),
-		     a->op.flags & FI_REMOTE_CQ_DATA ? WIRE_F_DATA : 0, 0, a->len);
+	amo_write_header(&pkt, a, eng_ep_ctx(ep, msg->addr),
+			 a->op.flags & FI_REMOTE_CQ_DATA ? WIRE_F_DATA : 0, 0, a->len);
 	ret = eng_peer_send_once(peer, &pkt, &iov, 1, a->len);
 	if (ret > 0)
 		obj_ep_comp_tx(&ep->base, eng_tx_wants_comp(ep, a->op.flags), msg->context,
@@ -212,7 +212,7 @@ static int amo_once(struct eng_ep *ep, struct eng_peer *peer, const struct amo *
  * not at all.  A fetching atomic is complete when the old values are in place, the others when
  * their packet is back or acknowledged.
  */
-static int post_locked(struct eng_ep *ep, struct eng_peer *peer, const struct amo *a)
+static int amo_post_locked(struct eng_ep *ep, struct eng_peer *peer, const struct amo *a)
 {
 	uint64_t op_flags = a->op.flags;
 	uint8_t flags = op_flags & FI_REMOTE_CQ_DATA ? WIRE_F_DATA : 0;
@@ -230,19 +230,19 @@ static int post_locked(struct eng_ep *ep, struct eng_peer *peer, const struct am
 			base ? OBJ_CNTR_WRITE : OBJ_CNTR_READ, a->len);
 	tx->want_comp = eng_tx_wants_comp(ep, op_flags);
 	eng_tx_as_work(tx, op_flags);
-	tx->want_ack = ack_wanted(ep, a);
+	tx->want_ack = amo_ack_wanted(ep, a);
 	if (tx->want_ack)
 		flags |= WIRE_F_DELIVERED;
 	tx->pkt.flags = op_flags & FI_MORE ? ENG_PKT_MORE : 0;
-	ret = attach(tx, a);
+	ret = amo_attach(tx, a);
 	if (!ret)
-		ret = !base ? ask(tx, a) : eng_name_make(ep->grp, &tx->name) ? 0 : -FI_EAGAIN;
+		ret = !base ? amo_ask(tx, a) : eng_name_make(ep->grp, &tx->name) ? 0 : -FI_EAGAIN;
 	if (ret) {
 		eng_tx_free(tx);
 		return ret == -FI_ENOMEM ? -FI_EAGAIN : ret;
 	}
-	write_header(&tx->pkt, a, eng_ep_ctx(ep, a->op.atomic.addr), flags,
-		     base ? tx->name.id : tx->sink.name.id, tx->pkt.len);
+	amo_write_header(&tx->pkt, a, eng_ep_ctx(ep, a->op.atomic.addr), flags,
+			 base ? tx->name.id : tx->sink.name.id, tx->pkt.len);
 	return eng_tx_launch(tx, op_flags);
 }
 
@@ -254,11 +254,11 @@ static bool on_device(const struct eng_op *op)
 	       obj_mr_device_any(op->compare.desc, op->compare.iov_count);
 }
 
-static ssize_t post(struct fid_ep *fid, struct amo *a)
+static ssize_t amo_post(struct fid_ep *fid, struct amo *a)
 {
 	struct eng_ep *ep = eng_ep_of(fid);
 	struct eng_peer *peer;
-	int ret = check(ep, a);
+	int ret = amo_check(ep, a);
 
 	a->dev = !ret && __builtin_expect((ep->base.caps & FI_HMEM) != 0, 0) && on_device(&a->op);
 
@@ -266,7 +266,7 @@ static ssize_t post(struct fid_ep *fid, struct amo *a)
 		ret = eng_tx_enter(ep, a->op.atomic.addr, &peer);
 	if (ret)
 		return ret;
-	ret = post_locked(ep, peer, a);
+	ret = amo_post_locked(ep, peer, a);
 	lock_put(&ep->base.prog->lock);
 	return ret;
 }
@@ -278,26 +278,26 @@ static ssize_t post(struct fid_ep *fid, struct amo *a)
 
 #define MSG_FLAGS (ENG_TX_CALL_FLAGS | FI_ATOMIC | FI_FETCH_ATOMIC | FI_COMPARE_ATOMIC)
 
-static ssize_t post_msg(struct fid_ep *fid, struct amo *a, const struct fi_msg_atomic *msg,
-			uint64_t flags)
+static ssize_t amo_post_msg(struct fid_ep *fid, struct amo *a, const struct fi_msg_atomic *msg,
+			    uint64_t flags)
 {
 	a->op.atomic = *msg;
 	a->op.flags = flags;
 	if (__builtin_expect((flags & FI_TRIGGER) != 0, 0))
 		return eng_trig_call(eng_ep_of(fid), &a->op);
-	return flags & ~MSG_FLAGS ? -FI_EBADFLAGS : post(fid, a);
+	return flags & ~MSG_FLAGS ? -FI_EBADFLAGS : amo_post(fid, a);
 }
 
 int eng_amo_start(struct eng_ep *ep, const struct eng_op *op)
 {
 	struct amo a = { .op = *op };
 	struct eng_peer *peer;
-	int ret = op->flags & ~(MSG_FLAGS | ENG_OP_WORK) ? -FI_EBADFLAGS : check(ep, &a);
+	int ret = op->flags & ~(MSG_FLAGS | ENG_OP_WORK) ? -FI_EBADFLAGS : amo_check(ep, &a);
 
 	a.dev = !ret && on_device(op);
 	if (!ret)
 		ret = eng_tx_find(ep, op->atomic.addr, &peer);
-	return ret ? ret : post_locked(ep, peer, &a);
+	return ret ? ret : amo_post_locked(ep, peer, &a);
 }
 
 static ssize_t amo_inject(struct fid_ep *ep, const void *buf, size_t cnt, fi_addr_t dest,
@@ -313,14 +313,14 @@ static ssize_t amo_inject(struct fid_ep *ep, const void *buf, size_t cnt, fi_add
 			    .rma_iov_count = 1, .datatype = type, .op = op },
 	} };
 
-	return post(ep, &a);
+	return amo_post(ep, &a);
 }
 
 static ssize_t amo_writemsg(struct fid_ep *ep, const struct fi_msg_atomic *msg, uint64_t flags)
 {
 	struct amo a = { .op.type = FI_OP_ATOMIC };
 
-	return post_msg(ep, &a, msg, flags);
+	return amo_post_msg(ep, &a, msg, flags);
 }
 
 static ssize_t amo_readwritemsg(struct fid_ep *ep, const struct fi_msg_atomic *msg,
@@ -331,7 +331,7 @@ static ssize_t amo_readwritemsg(struct fid_ep *ep, const struct fi_msg_atomic *m
 				 .fetch = { .msg_iov = resultv, .desc = result_desc,
 					     .iov_count = result_cnt } } };
 
-	return post_msg(ep, &a, msg, flags);
+	return amo_post_msg(ep, &a, msg, flags);
 }
 
 static ssize_t amo_compwritemsg(struct fid_ep *ep, const struct fi_msg_atomic *msg,
@@ -345,12 +345,12 @@ static ssize_t amo_compwritemsg(struct fid_ep *ep, const struct fi_msg_atomic *m
 				 .compare = { .msg_iov = comparev, .desc = compare_desc,
 						 .iov_count = compare_cnt } } };
 
-	return post_msg(ep, &a, msg, flags);
+	return amo_post_msg(ep, &a, msg, flags);
 }
 
 /* ---- what is there ----------------------------------------------------------- */
 
-static int valid(enum eng_atomic_form form, enum fi_datatype type, enum fi_op op, size_t *cnt)
+static int amo_valid(enum eng_atomic_form form, enum fi_datatype type, enum fi_op op, size_t *cnt)
 {
 	int ret = eng_atomic_valid(form, type, op);
 
@@ -361,19 +361,19 @@ static int valid(enum eng_atomic_form form, enum fi_datatype type, enum fi_op op
 
 static int amo_writevalid(struct fid_ep *ep, enum fi_datatype type, enum fi_op op, size_t *cnt)
 {
-	return valid(ENG_ATOMIC_BASE, type, op, cnt);
+	return amo_valid(ENG_ATOMIC_BASE, type, op, cnt);
 }
 
 static int amo_readwritevalid(struct fid_ep *ep, enum fi_datatype type, enum fi_op op,
 			      size_t *cnt)
 {
-	return valid(ENG_ATOMIC_FETCH, type, op, cnt);
+	return amo_valid(ENG_ATOMIC_FETCH, type, op, cnt);
 }
 
 static int amo_compwritevalid(struct fid_ep *ep, enum fi_datatype type, enum fi_op op,
 			      size_t *cnt)
 {
-	return valid(ENG_ATOMIC_COMPARE, type, op, cnt);
+	return amo_valid(ENG_ATOMIC_COMPARE, type, op, cnt);
 }
 
 int eng_query_atomic(struct fid_domain *domain, enum fi_datatype datatype, enum fi_op op,

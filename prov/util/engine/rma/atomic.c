@@ -177,7 +177,7 @@ static bool have_cas16(void)
 }
 
 /* @now takes the place of @was, unless that has changed: then @was is what is there. */
-static inline bool cas16(uint64_t *dst, uint64_t was[2], const uint64_t now[2])
+static inline bool cas_u128(uint64_t *dst, uint64_t was[2], const uint64_t now[2])
 {
 	bool ok;
 
@@ -196,7 +196,7 @@ static void update_16(element_fn fn, size_t cnt, uint64_t *dst, const char *a, c
 
 	do {
 		fn(now, was, a, c, cnt);
-	} while (!cas16(dst, was, now));
+	} while (!cas_u128(dst, was, now));
 }
 
 /* update_chunk - at most CHUNK bytes, in units of 16.  A locked instruction waits for all stores
@@ -218,7 +218,7 @@ static void update_chunk(element_fn fn, size_t size, size_t len, uint64_t *dst, 
 		/* longer elements may have been read torn */
 		if (size <= sizeof(*dst) && w[0] == now[i] && w[1] == now[i + 1])
 			continue;
-		if (__builtin_expect(!cas16(&dst[i], w, &now[i]), 0))
+		if (__builtin_expect(!cas_u128(&dst[i], w, &now[i]), 0))
 			update_16(fn, 16 / size, &dst[i], a + i * 8, c + i * 8, &was[i]);
 	}
 	memcpy(old, was, len);
@@ -237,8 +237,8 @@ static void update_chunk(element_fn fn, size_t size, size_t len, uint64_t *dst, 
 }
 #endif
 
-/* together - how many of @cnt elements at @dst one call of update() changes. */
-static size_t together(const char *dst, size_t size, size_t cnt)
+/* elements_together - how many of @cnt elements at @dst one call of update_elements() changes. */
+static size_t elements_together(const char *dst, size_t size, size_t cnt)
 {
 	size_t width = sizeof(uint64_t), len = cnt * size;
 
@@ -251,9 +251,9 @@ static size_t together(const char *dst, size_t size, size_t cnt)
 	return width > size ? width / size : 1;
 }
 
-/* update - @cnt elements, as many as together() says. */
-static void update(element_fn fn, size_t size, size_t cnt, char *dst, const char *a,
-		   const char *c, char *old)
+/* update_elements - @cnt elements, as many as elements_together() says. */
+static void update_elements(element_fn fn, size_t size, size_t cnt, char *dst, const char *a,
+			    const char *c, char *old)
 {
 	size_t len = size * cnt;
 
@@ -294,8 +294,8 @@ void eng_atomic_apply(enum fi_datatype datatype, enum fi_op op, void *dst,
 	const char *a = operand, *c = compare;
 
 	for (at = 0; count; at += cnt * size, count -= cnt) {
-		cnt = together((char *) dst + at, size, count);
-		update(fn, size, cnt, (char *) dst + at, a ? a + at : zero, c ? c + at : zero, old);
+		cnt = elements_together((char *) dst + at, size, count);
+		update_elements(fn, size, cnt, (char *) dst + at, a ? a + at : zero, c ? c + at : zero, old);
 		if (result)
 			memcpy((char *) result + at, old, cnt * size);
 	}

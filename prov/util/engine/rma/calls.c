@@ -16,12 +16,12 @@
 /* One call. */
 struct rma {
 	struct fi_msg_rma msg;
-	size_t len;		/* of either list; set by check() */
+	size_t len;		/* of either list; set by rma_check() */
 	uint64_t flags;		/* of the operation, ENG_TX_QUIET */
 	void *const *desc;	/* memory of a device is in the local list; or NULL */
 };
 
-static int check(struct eng_ep *ep, struct rma *r)
+static int rma_check(struct eng_ep *ep, struct rma *r)
 {
 	uint64_t sum = 0;
 	size_t i;
@@ -63,12 +63,12 @@ static struct eng_tx *new_tx(struct eng_ep *ep, struct eng_peer *peer, const str
 
 /* ---- native RMA of the link ----------------------------------------------------- */
 
-/* native - by rma() of the link, if it has that and no earlier operation must complete first.
+/* rma_native - by rma() of the link, if it has that and no earlier operation must complete first.
  * Returns 1: done; 0: use packets; -FI_EAGAIN; -FI_EFAULT: it is to complete with that error;
  * -FI_EACCES: use packets, the peer will refuse them.
  */
-static int native(struct eng_ep *ep, struct eng_peer *peer, const struct rma *r, enum eng_rma what,
-		  bool *notify_p)
+static int rma_native(struct eng_ep *ep, struct eng_peer *peer, const struct rma *r, enum eng_rma what,
+		      bool *notify_p)
 {
 	const struct eng_link_native *ops = peer->ops->native;
 	int ret;
@@ -135,7 +135,7 @@ static int read_one(struct eng_ep *ep, struct eng_peer *peer, const struct rma *
 	bool notify;
 	int ret;
 
-	ret = native(ep, peer, r, ENG_RMA_READ, &notify);
+	ret = rma_native(ep, peer, r, ENG_RMA_READ, &notify);
 	if (ret == -FI_EFAULT)
 		return failed_at_once(ep, r, FI_READ, OBJ_CNTR_READ);
 	if (ret && ret != -FI_EACCES)
@@ -171,8 +171,8 @@ static int read_one(struct eng_ep *ep, struct eng_peer *peer, const struct rma *
  * ranges, so that the target knows whose events to raise.
  */
 static inline __attribute__((always_inline)) void
-write_header(struct eng_pkt *pkt, const struct rma *r, uint16_t ctx, uint32_t id, uint8_t flags,
-	     size_t off, size_t len)
+rma_put_header(struct eng_pkt *pkt, const struct rma *r, uint16_t ctx, uint32_t id, uint8_t flags,
+	       size_t off, size_t len)
 {
 	size_t at = wire_put_base(pkt->hdr, WIRE_WRITE, flags, ctx, id, len);
 
@@ -184,7 +184,7 @@ write_header(struct eng_pkt *pkt, const struct rma *r, uint16_t ctx, uint32_t id
 }
 
 /* All pieces but the last, each with its slice of the payload. */
-static int cut(struct eng_tx *tx, const struct rma *r, size_t seg, size_t *off_p)
+static int rma_cut(struct eng_tx *tx, const struct rma *r, size_t seg, size_t *off_p)
 {
 	struct eng_pkt *pkt;
 	size_t off;
@@ -193,7 +193,7 @@ static int cut(struct eng_tx *tx, const struct rma *r, size_t seg, size_t *off_p
 		pkt = eng_tx_piece(tx);
 		if (!pkt)
 			return -FI_EAGAIN;
-		write_header(pkt, r, eng_ep_ctx(tx->ep, r->msg.addr), tx->name.id, 0, off, seg);
+		rma_put_header(pkt, r, eng_ep_ctx(tx->ep, r->msg.addr), tx->name.id, 0, off, seg);
 		pkt->flags = ENG_PKT_MORE;
 		pkt->iov_cnt = (uint16_t) iov_slice(r->msg.msg_iov, r->msg.iov_count, off, seg, pkt->iov);
 		pkt->len = seg;
@@ -202,7 +202,7 @@ static int cut(struct eng_tx *tx, const struct rma *r, size_t seg, size_t *off_p
 	return 0;
 }
 
-static bool ack_wanted(const struct eng_ep *ep, const struct rma *r)
+static bool rma_ack_wanted(const struct eng_ep *ep, const struct rma *r)
 {
 	if (!(r->flags & (FI_DELIVERY_COMPLETE | FI_COMMIT_COMPLETE | FI_MATCH_COMPLETE)))
 		return false;
@@ -212,23 +212,23 @@ static bool ack_wanted(const struct eng_ep *ep, const struct rma *r)
 /* The payload of a write, or of its last piece: what is before @off_p has gone into
  * pieces of its own.
  */
-static int attach(struct eng_tx *tx, const struct rma *r, size_t seg, size_t *off_p)
+static int rma_attach(struct eng_tx *tx, const struct rma *r, size_t seg, size_t *off_p)
 {
 	struct iovec last[ENG_IOV_MAX];
 	size_t cnt;
 
 	if ((r->flags & FI_INJECT) || r->len <= seg)
 		return eng_tx_attach(tx, r->msg.msg_iov, r->msg.iov_count, r->len, r->flags & FI_INJECT);
-	if (cut(tx, r, seg, off_p))
+	if (rma_cut(tx, r, seg, off_p))
 		return -FI_EAGAIN;
 	cnt = iov_slice(r->msg.msg_iov, r->msg.iov_count, *off_p, r->len - *off_p, last);
 	return eng_tx_attach(tx, last, cnt, r->len - *off_p, false);
 }
 
-/* fetch - the payload of a write from a device, in the host's memory.  At once: what follows
+/* rma_stage - the payload of a write from a device, in the host's memory.  At once: what follows
  * must stay behind the write.
  */
-static int fetch(struct eng_tx *tx, const struct rma *r, struct rma *host, struct iovec *iov)
+static int rma_stage(struct eng_tx *tx, const struct rma *r, struct rma *host, struct iovec *iov)
 {
 	*host = *r;
 	host->msg.msg_iov = iov;
@@ -250,17 +250,17 @@ static int send_write(struct eng_ep *ep, struct eng_peer *peer, const struct rma
 		return -FI_EAGAIN;
 	ret = eng_name_make(ep->grp, &tx->name) ? 0 : -FI_EAGAIN;
 	if (__builtin_expect(r->desc != NULL, 0) && !ret) {
-		ret = fetch(tx, r, &host, &host_iov);
+		ret = rma_stage(tx, r, &host, &host_iov);
 		r = &host;
 	}
 	if (!ret)
 		ret = placed ? eng_tx_attach(tx, NULL, 0, 0, false) :
-		      attach(tx, r, eng_peer_seg(peer), &off);
+		      rma_attach(tx, r, eng_peer_seg(peer), &off);
 	if (ret) {
 		eng_tx_free(tx);
 		return ret;
 	}
-	tx->want_ack = ack_wanted(ep, r);
+	tx->want_ack = rma_ack_wanted(ep, r);
 	if (tx->want_ack)
 		flags |= WIRE_F_DELIVERED;
 	if (r->flags & FI_REMOTE_CQ_DATA)
@@ -269,8 +269,8 @@ static int send_write(struct eng_ep *ep, struct eng_peer *peer, const struct rma
 		flags |= WIRE_F_TOTAL;
 	if (placed)
 		tx->pkt.flags |= ENG_PKT_NOTICE;
-	write_header(&tx->pkt, r, eng_ep_ctx(ep, r->msg.addr), tx->name.id, flags, off,
-		     r->len - off);
+	rma_put_header(&tx->pkt, r, eng_ep_ctx(ep, r->msg.addr), tx->name.id, flags, off,
+		       r->len - off);
 	return eng_tx_launch(tx, r->flags);
 }
 
@@ -296,7 +296,7 @@ static int announce_write(struct eng_ep *ep, struct eng_peer *peer, const struct
 	if (r->flags & FI_REMOTE_CQ_DATA)
 		flags |= WIRE_F_DATA;
 	eng_tx_announce(tx);
-	write_header(&tx->pkt, r, eng_ep_ctx(ep, r->msg.addr), tx->name.id, flags, 0, r->len);
+	rma_put_header(&tx->pkt, r, eng_ep_ctx(ep, r->msg.addr), tx->name.id, flags, 0, r->len);
 	tx->pkt.flags &= ~ENG_PKT_MORE;
 	tx->want_ack = true;
 	tx->barrier = true;
@@ -317,14 +317,14 @@ static int write_once(struct eng_ep *ep, struct eng_peer *peer, const struct rma
 	if (r->desc || r->msg.rma_iov_count != 1 || !eng_peer_takes_once(peer, r->len) ||
 	    (r->flags & ENG_TX_LONG_WAY) || peer->slow)
 		return -FI_ENOBUFS;
-	write_header(&pkt, r, eng_ep_ctx(ep, r->msg.addr), 0, flags, 0, r->len);
+	rma_put_header(&pkt, r, eng_ep_ctx(ep, r->msg.addr), 0, flags, 0, r->len);
 	ret = eng_peer_send_once(peer, &pkt, r->msg.msg_iov, r->msg.iov_count, r->len);
 	if (ret > 0)
 		done_at_once(ep, r, FI_WRITE, OBJ_CNTR_WRITE);
 	return ret;
 }
 
-/* write_native - Returns as native().  A short write completes earlier as a packet, unless the target must
+/* write_native - Returns as rma_native().  A short write completes earlier as a packet, unless the target must
  * acknowledge it or takes no packets.
  */
 static inline int write_native(struct eng_ep *ep, struct eng_peer *peer, const struct rma *r, bool *notify_p)
@@ -334,9 +334,9 @@ static inline int write_native(struct eng_ep *ep, struct eng_peer *peer, const s
 	if (r->len < peer->link->attr.rma_min) {
 		if (r->flags & FI_REMOTE_CQ_DATA)
 			return 0;
-		what = ack_wanted(ep, r) ? ENG_RMA_WRITE : ENG_RMA_SHORT;
+		what = rma_ack_wanted(ep, r) ? ENG_RMA_WRITE : ENG_RMA_SHORT;
 	}
-	return native(ep, peer, r, what, notify_p);
+	return rma_native(ep, peer, r, what, notify_p);
 }
 
 /* refused_write - its completion waits for the peer's answer, so that it carries the error. */
@@ -383,12 +383,12 @@ static int write_one(struct eng_ep *ep, struct eng_peer *peer, const struct rma 
 
 /* ---- the calls -------------------------------------------------------------- */
 
-static ssize_t post(struct fid_ep *fid, struct rma *r,
-		    int (*op)(struct eng_ep *, struct eng_peer *, const struct rma *))
+static ssize_t rma_post(struct fid_ep *fid, struct rma *r,
+			int (*op)(struct eng_ep *, struct eng_peer *, const struct rma *))
 {
 	struct eng_ep *ep = eng_ep_of(fid);
 	struct eng_peer *peer;
-	int ret = check(ep, r);
+	int ret = rma_check(ep, r);
 
 	if (!ret)
 		ret = eng_tx_enter(ep, r->msg.addr, &peer);
@@ -405,10 +405,10 @@ static uint64_t default_flags(struct fid_ep *fid)
 }
 
 /* One buffer on either side. */
-static ssize_t post_buf(struct fid_ep *fid, const void *buf, size_t len, fi_addr_t dest,
-			uint64_t addr, uint64_t key, uint64_t data, void *context,
-			uint64_t flags,
-			int (*op)(struct eng_ep *, struct eng_peer *, const struct rma *))
+static ssize_t rma_post_buf(struct fid_ep *fid, const void *buf, size_t len, fi_addr_t dest,
+			    uint64_t addr, uint64_t key, uint64_t data, void *context,
+			    uint64_t flags,
+			    int (*op)(struct eng_ep *, struct eng_peer *, const struct rma *))
 {
 	struct iovec iov = { (void *) buf, len };
 	struct fi_rma_iov remote = { .addr = addr, .len = len, .key = key };
@@ -417,27 +417,27 @@ static ssize_t post_buf(struct fid_ep *fid, const void *buf, size_t len, fi_addr
 				  .context = context, .data = data },
 			 .flags = flags | default_flags(fid) };
 
-	return post(fid, &r, op);
+	return rma_post(fid, &r, op);
 }
 
-static ssize_t post_iov(struct fid_ep *fid, const struct iovec *iov, size_t cnt, fi_addr_t dest,
-			uint64_t addr, uint64_t key, void *context,
-			int (*op)(struct eng_ep *, struct eng_peer *, const struct rma *))
+static ssize_t rma_post_iov(struct fid_ep *fid, const struct iovec *iov, size_t cnt, fi_addr_t dest,
+			    uint64_t addr, uint64_t key, void *context,
+			    int (*op)(struct eng_ep *, struct eng_peer *, const struct rma *))
 {
 	struct fi_rma_iov remote = { .addr = addr, .len = iov_asked(iov, cnt), .key = key };
 	struct rma r = { .msg = { .msg_iov = iov, .iov_count = cnt, .addr = dest,
 				  .rma_iov = &remote, .rma_iov_count = 1, .context = context },
 			 .flags = default_flags(fid) };
 
-	return post(fid, &r, op);
+	return rma_post(fid, &r, op);
 }
 
 #define MSG_FLAGS (ENG_TX_CALL_FLAGS | FI_RMA | FI_READ | FI_WRITE)
 /* A read fills memory of the program's; its peer needs no notification. */
 #define NOT_READ (FI_INJECT | FI_REMOTE_CQ_DATA)
 
-static ssize_t post_msg(struct fid_ep *fid, const struct fi_msg_rma *msg, uint64_t flags,
-			int (*op)(struct eng_ep *, struct eng_peer *, const struct rma *))
+static ssize_t rma_post_msg(struct fid_ep *fid, const struct fi_msg_rma *msg, uint64_t flags,
+			    int (*op)(struct eng_ep *, struct eng_peer *, const struct rma *))
 {
 	struct rma r = { .msg = *msg, .flags = flags };
 
@@ -447,7 +447,7 @@ static ssize_t post_msg(struct fid_ep *fid, const struct fi_msg_rma *msg, uint64
 
 		return eng_trig_call(eng_ep_of(fid), &later);
 	}
-	return flags & ~MSG_FLAGS ? -FI_EBADFLAGS : post(fid, &r, op);
+	return flags & ~MSG_FLAGS ? -FI_EBADFLAGS : rma_post(fid, &r, op);
 }
 
 /* Of the tables of endpoints with FI_HMEM: msg->desc names memory of a device. */
@@ -457,7 +457,7 @@ ssize_t eng_dev_rma(struct fid_ep *fid, const struct fi_msg_rma *msg, uint64_t f
 
 	if ((flags & ~MSG_FLAGS) || (!write && (flags & NOT_READ)))
 		return -FI_EBADFLAGS;
-	return post(fid, &r, write ? write_one : read_one);
+	return rma_post(fid, &r, write ? write_one : read_one);
 }
 
 int eng_rma_start(struct eng_ep *ep, const struct eng_op *op)
@@ -470,7 +470,7 @@ int eng_rma_start(struct eng_ep *ep, const struct eng_op *op)
 
 	if ((r.flags & ~(MSG_FLAGS | ENG_OP_WORK)) || (!write && (r.flags & NOT_READ)))
 		return -FI_EBADFLAGS;
-	ret = check(ep, &r);
+	ret = rma_check(ep, &r);
 	if (!ret)
 		ret = eng_tx_find(ep, r.msg.addr, &peer);
 	if (ret)
@@ -481,59 +481,59 @@ int eng_rma_start(struct eng_ep *ep, const struct eng_op *op)
 static ssize_t rma_read(struct fid_ep *ep, void *buf, size_t len, void *desc, fi_addr_t src,
 			uint64_t addr, uint64_t key, void *context)
 {
-	return post_buf(ep, buf, len, src, addr, key, 0, context, 0, read_one);
+	return rma_post_buf(ep, buf, len, src, addr, key, 0, context, 0, read_one);
 }
 
 static ssize_t rma_readv(struct fid_ep *ep, const struct iovec *iov, void **desc, size_t cnt,
 			 fi_addr_t src, uint64_t addr, uint64_t key, void *context)
 {
-	return post_iov(ep, iov, cnt, src, addr, key, context, read_one);
+	return rma_post_iov(ep, iov, cnt, src, addr, key, context, read_one);
 }
 
 static ssize_t rma_readmsg(struct fid_ep *ep, const struct fi_msg_rma *msg, uint64_t flags)
 {
 	if (flags & NOT_READ)
 		return -FI_EBADFLAGS;
-	return post_msg(ep, msg, flags, read_one);
+	return rma_post_msg(ep, msg, flags, read_one);
 }
 
 static ssize_t rma_write(struct fid_ep *ep, const void *buf, size_t len, void *desc,
 			 fi_addr_t dest, uint64_t addr, uint64_t key, void *context)
 {
-	return post_buf(ep, buf, len, dest, addr, key, 0, context, 0, write_one);
+	return rma_post_buf(ep, buf, len, dest, addr, key, 0, context, 0, write_one);
 }
 
 static ssize_t rma_writev(struct fid_ep *ep, const struct iovec *iov, void **desc, size_t cnt,
 			  fi_addr_t dest, uint64_t addr, uint64_t key, void *context)
 {
-	return post_iov(ep, iov, cnt, dest, addr, key, context, write_one);
+	return rma_post_iov(ep, iov, cnt, dest, addr, key, context, write_one);
 }
 
 static ssize_t rma_writemsg(struct fid_ep *ep, const struct fi_msg_rma *msg, uint64_t flags)
 {
-	return post_msg(ep, msg, flags, write_one);
+	return rma_post_msg(ep, msg, flags, write_one);
 }
 
 static ssize_t rma_inject(struct fid_ep *ep, const void *buf, size_t len, fi_addr_t dest,
 			  uint64_t addr, uint64_t key)
 {
-	return post_buf(ep, buf, len, dest, addr, key, 0, NULL, FI_INJECT | ENG_TX_QUIET,
-			write_one);
+	return rma_post_buf(ep, buf, len, dest, addr, key, 0, NULL, FI_INJECT | ENG_TX_QUIET,
+			    write_one);
 }
 
 static ssize_t rma_writedata(struct fid_ep *ep, const void *buf, size_t len, void *desc,
 			     uint64_t data, fi_addr_t dest, uint64_t addr, uint64_t key,
 			     void *context)
 {
-	return post_buf(ep, buf, len, dest, addr, key, data, context, FI_REMOTE_CQ_DATA,
-			write_one);
+	return rma_post_buf(ep, buf, len, dest, addr, key, data, context, FI_REMOTE_CQ_DATA,
+			    write_one);
 }
 
 static ssize_t rma_injectdata(struct fid_ep *ep, const void *buf, size_t len, uint64_t data,
 			      fi_addr_t dest, uint64_t addr, uint64_t key)
 {
-	return post_buf(ep, buf, len, dest, addr, key, data, NULL,
-			FI_INJECT | ENG_TX_QUIET | FI_REMOTE_CQ_DATA, write_one);
+	return rma_post_buf(ep, buf, len, dest, addr, key, data, NULL,
+			    FI_INJECT | ENG_TX_QUIET | FI_REMOTE_CQ_DATA, write_one);
 }
 
 struct fi_ops_rma eng_rma_ops = {

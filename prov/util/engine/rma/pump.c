@@ -11,7 +11,7 @@
 #include "engine/peer.h"
 #include "engine/wire.h"
 
-static void on_piece_done(struct eng_pkt *pkt, int status);
+static void on_pump_piece_done(struct eng_pkt *pkt, int status);
 
 void eng_pump_header(const struct eng_pump *pump, struct eng_pkt *pkt, size_t off, size_t len)
 {
@@ -20,7 +20,7 @@ void eng_pump_header(const struct eng_pump *pump, struct eng_pkt *pkt, size_t of
 		wire_put_base(pkt->hdr, WIRE_DATA, 0, 0, pump->rx_id, len), pump->base + off);
 }
 
-static struct eng_out *make_piece(struct eng_pump *pump)
+static struct eng_out *pump_make_piece(struct eng_pump *pump)
 {
 	struct eng_out *out = pool_get(&pump->grp->outs);
 	size_t len = pump->want - pump->off, seg = eng_peer_seg(pump->peer);
@@ -36,12 +36,12 @@ static struct eng_out *make_piece(struct eng_pump *pump)
 	eng_pump_header(pump, pkt, pump->off, len);
 	pkt->iov_cnt = (uint16_t) iov_slice(pump->iov, pump->iov_cnt, pump->off, len, pkt->iov);
 	pkt->len = len;
-	pkt->done = on_piece_done;
+	pkt->done = on_pump_piece_done;
 	return out;
 }
 
 /* The owner's buffer is free only when the link has given back every piece. */
-static void finish(struct eng_pump *pump)
+static void pump_finish(struct eng_pump *pump)
 {
 	if (pump->pieces)
 		return;
@@ -58,13 +58,13 @@ void eng_pump_stop(struct eng_pump *pump, int err)
 	pump->err = err;
 	if (__builtin_expect(pump->mrs != NULL, 0))
 		eng_dev_stop(pump);
-	finish(pump);
+	pump_finish(pump);
 }
 
 /* Keep the link busy.  Returns -FI_EAGAIN if memory is short, or a copy in flight, and nothing
  * that comes back would call again.
  */
-static int push(struct eng_pump *pump)
+static int pump_push(struct eng_pump *pump)
 {
 	struct eng_peer *peer = pump->peer;
 	struct eng_out *out;
@@ -73,7 +73,7 @@ static int push(struct eng_pump *pump)
 	if (__builtin_expect(pump->mrs != NULL, 0))
 		return eng_dev_push(pump);
 	while (pump->off < pump->want && pump->pieces < ENG_PUMP_PIECES) {
-		out = make_piece(pump);
+		out = pump_make_piece(pump);
 		if (!out)
 			return pump->pieces ? 0 : -FI_EAGAIN;
 		pump->off += out->pkt.len;
@@ -96,7 +96,7 @@ static int push(struct eng_pump *pump)
 /* A poll of the group calls it, until it returns 0. */
 static int push_again(struct eng_work *work)
 {
-	return push(container_of(work, struct eng_pump, work));
+	return pump_push(container_of(work, struct eng_pump, work));
 }
 
 /* Usually a piece that comes back pushes the next one; without any, the group's poll does. */
@@ -104,11 +104,11 @@ static void push_or_defer(struct eng_pump *pump)
 {
 	struct eng_grp *grp = pump->grp;
 
-	if (push(pump))
+	if (pump_push(pump))
 		eng_grp_defer(grp, &pump->work);
 }
 
-static void on_piece_done(struct eng_pkt *pkt, int status)
+static void on_pump_piece_done(struct eng_pkt *pkt, int status)
 {
 	struct eng_out *out = container_of(pkt, struct eng_out, pkt);
 	struct eng_pump *pump = out->owner;
@@ -123,7 +123,7 @@ void eng_pump_piece_done(struct eng_pump *pump, int status)
 	if (__builtin_expect(status, 0))
 		eng_peer_losing(pump->peer, status);
 	if (pump->stopped)
-		finish(pump);
+		pump_finish(pump);
 	else if (status)
 		eng_pump_stop(pump, status);
 	else

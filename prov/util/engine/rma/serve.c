@@ -117,9 +117,9 @@ void eng_serve_failed(struct eng_peer *peer, const struct wire_msg *msg, int err
 		eng_ctl_send(ctl, peer, WIRE_NACK, 0, msg->id, 0, (uint32_t) -hmem_errno(err));
 }
 
-static int enter(struct eng_peer *peer, const struct wire_msg *msg, const struct wire_rma *r,
-		 uint64_t len, uint64_t access, struct iovec *iov, size_t *cnt_p,
-		 struct obj_mr_use *use)
+static int range_enter(struct eng_peer *peer, const struct wire_msg *msg, const struct wire_rma *r,
+		       uint64_t len, uint64_t access, struct iovec *iov, size_t *cnt_p,
+		       struct obj_mr_use *use)
 {
 	return obj_mr_enter(peer->ep->base.domain, &eng_ep_rx(peer->ep, msg->ctx)->base, r->key,
 			    r->addr, len, access, iov, cnt_p, use);
@@ -128,8 +128,8 @@ static int enter(struct eng_peer *peer, const struct wire_msg *msg, const struct
 /* All ranges may be accessed; how many pieces of memory are they?
  * @uses: [out] on 0 the caller leaves them
  */
-static int enter_all(struct eng_peer *peer, const struct wire_msg *msg, uint64_t access,
-		     struct iovec *iov, size_t room, size_t *cnt_p, struct eng_uses *uses)
+static int ranges_enter(struct eng_peer *peer, const struct wire_msg *msg, uint64_t access,
+			struct iovec *iov, size_t room, size_t *cnt_p, struct eng_uses *uses)
 {
 	struct iovec part[OBJ_MR_IOV_MAX];
 	size_t i, j, cnt;
@@ -138,8 +138,8 @@ static int enter_all(struct eng_peer *peer, const struct wire_msg *msg, uint64_t
 	*cnt_p = 0;
 	uses->cnt = 0;
 	for (i = 0; i < msg->rma_cnt; i++) {
-		ret = enter(peer, msg, &msg->rma[i], msg->rma[i].len, access, part, &cnt,
-			    &uses->use[i]);
+		ret = range_enter(peer, msg, &msg->rma[i], msg->rma[i].len, access, part, &cnt,
+				  &uses->use[i]);
 		if (ret) {
 			eng_uses_leave(uses);
 			return ret;
@@ -152,8 +152,8 @@ static int enter_all(struct eng_peer *peer, const struct wire_msg *msg, uint64_t
 	return 0;
 }
 
-/* grant - let the peer make its next access natively, without our progress. */
-static void grant(struct eng_peer *peer, const struct wire_msg *msg)
+/* serve_grant - let the peer make its next access natively, without our progress. */
+static void serve_grant(struct eng_peer *peer, const struct wire_msg *msg)
 {
 	const struct eng_link_ops *ops = peer->ops;
 
@@ -184,7 +184,7 @@ void eng_serve_events(struct eng_peer *peer, const struct wire_msg *msg, uint64_
 	/* A counter is looked up when it is bumped: its region may have gone. */
 	for (i = 0; i < msg->rma_cnt && (access & FI_REMOTE_WRITE); i++) {
 		if (!obj_mr_counts(base->domain, msg->rma[i].key) ||
-		    enter(peer, msg, &msg->rma[i], 0, FI_REMOTE_WRITE, iov, &cnt, &use))
+		    range_enter(peer, msg, &msg->rma[i], 0, FI_REMOTE_WRITE, iov, &cnt, &use))
 			continue;
 		if (use.mr->cntr)
 			obj_cntr_inc(use.mr->cntr, len);
@@ -239,8 +239,8 @@ bool eng_serve_on_device(const struct eng_uses *uses)
 	return false;
 }
 
-static int put(struct obj_mr *mr, const struct iovec *iov, size_t cnt, const uint8_t *data,
-	       size_t len)
+static int region_put(struct obj_mr *mr, const struct iovec *iov, size_t cnt, const uint8_t *data,
+		      size_t len)
 {
 	struct obj_mr *mrs[OBJ_MR_IOV_MAX];
 
@@ -255,7 +255,7 @@ static int put(struct obj_mr *mr, const struct iovec *iov, size_t cnt, const uin
 /* Copy a payload that is here in whole, range by range.  Errors: a region has gone, the
  * device's.
  */
-static int scatter(struct eng_peer *peer, const struct wire_msg *msg, const uint8_t *data)
+static int serve_scatter(struct eng_peer *peer, const struct wire_msg *msg, const uint8_t *data)
 {
 	struct iovec iov[OBJ_MR_IOV_MAX];
 	struct obj_mr_use use;
@@ -265,10 +265,10 @@ static int scatter(struct eng_peer *peer, const struct wire_msg *msg, const uint
 	for (i = 0; i < msg->rma_cnt; i++) {
 		const struct wire_rma *r = &msg->rma[i];
 
-		ret = enter(peer, msg, r, r->len, FI_REMOTE_WRITE, iov, &cnt, &use);
+		ret = range_enter(peer, msg, r, r->len, FI_REMOTE_WRITE, iov, &cnt, &use);
 		if (ret)
 			return ret;
-		ret = put(use.mr, iov, cnt, data, r->len);
+		ret = region_put(use.mr, iov, cnt, data, r->len);
 		obj_mr_leave(&use);
 		if (ret)
 			return ret;
@@ -287,7 +287,7 @@ static void on_write_sunk(struct eng_sink *sink, int status)
 
 	if (!status) {
 		if (sv->bounce)
-			ret = scatter(sv->peer, &sv->msg, sv->bounce);
+			ret = serve_scatter(sv->peer, &sv->msg, sv->bounce);
 		eng_serve_untouch(sv);
 		if (ret)
 			give_up(sv->peer, &sv->msg, ret, sv->ctl);
@@ -364,7 +364,7 @@ static enum eng_rx_verdict take_write(struct eng_peer *peer, struct eng_rx *rx,
 	if (cnt <= ENG_IOV_MAX && !eng_serve_on_device(uses))
 		iov_scatter(rx->iov, cnt, 0, rx->data, rx->len);
 	else
-		ret = scatter(peer, msg, rx->data);
+		ret = serve_scatter(peer, msg, rx->data);
 	if (ret)
 		give_up(peer, msg, ret, ack);
 	else
@@ -382,7 +382,7 @@ static bool write_short(struct eng_peer *peer, const struct eng_rx *rx, const st
 	    !obj_mr_put(peer->ep->base.domain, &eng_ep_rx(peer->ep, msg->ctx)->base, msg->rma[0].key,
 			msg->rma[0].addr, rx->data, rx->len))
 		return false;
-	grant(peer, msg);
+	serve_grant(peer, msg);
 	eng_serve_written(peer, msg, NULL);
 	return true;
 }
@@ -398,14 +398,14 @@ enum eng_rx_verdict eng_serve_write(struct eng_peer *peer, struct eng_rx *rx,
 	*why_p = NULL;
 	if (pass_over(peer, msg) || write_short(peer, rx, msg))
 		return ENG_RX_DONE;
-	ret = enter_all(peer, msg, FI_REMOTE_WRITE, rx->iov, ENG_IOV_MAX, &cnt, &uses);
+	ret = ranges_enter(peer, msg, FI_REMOTE_WRITE, rx->iov, ENG_IOV_MAX, &cnt, &uses);
 	if (ret) {
 		verdict = eng_serve_refuse(peer, msg, ret);
 		if (verdict == ENG_RX_DONE && !(msg->flags & WIRE_F_LAST))
 			peer->refused = msg->id;
 		return verdict;
 	}
-	grant(peer, msg);
+	serve_grant(peer, msg);
 	verdict = __builtin_expect(msg->flags & WIRE_F_ANNOUNCED, 0) ?
 		  eng_serve_announced(peer, rx, msg, cnt, &uses) :
 		  take_write(peer, rx, msg, cnt, &uses);
@@ -453,7 +453,7 @@ void eng_serve_range_done(struct eng_serve *sv, int status)
 }
 
 /* A range is with the peer, or its connection is lost, or its region closes. */
-static void on_pumped(struct eng_pump *pump, int status)
+static void on_range_pumped(struct eng_pump *pump, int status)
 {
 	eng_serve_range_done(container_of(pump, struct eng_serve, pump), status);
 }
@@ -470,8 +470,8 @@ static bool begin_range(struct eng_serve *sv)
 	if (sv->err || sv->range == sv->msg.rma_cnt)
 		return false;
 	r = &sv->msg.rma[sv->range];
-	sv->err = enter(sv->peer, &sv->msg, r, r->len, FI_REMOTE_READ, sv->iov, &cnt,
-			&uses.use[0]);
+	sv->err = range_enter(sv->peer, &sv->msg, r, r->len, FI_REMOTE_READ, sv->iov, &cnt,
+			      &uses.use[0]);
 	if (sv->err)
 		return false;
 	eng_serve_touch(sv, &uses);
@@ -487,7 +487,7 @@ static bool begin_range(struct eng_serve *sv)
 		eng_dev_name_all(sv->mrs, uses.use[0].mr, cnt);
 		sv->pump.mrs = sv->mrs;
 	}
-	sv->pump.done = on_pumped;
+	sv->pump.done = on_range_pumped;
 	sv->going = true;
 	if (__builtin_expect(sv->msg.flags & WIRE_F_SHARE, 0) && eng_serve_share(sv))
 		return true;
@@ -543,11 +543,11 @@ enum eng_rx_verdict eng_serve_read(struct eng_peer *peer, const struct wire_msg 
 	int ret;
 
 	*why_p = NULL;
-	ret = enter_all(peer, msg, FI_REMOTE_READ, NULL, 0, &cnt, &uses);
+	ret = ranges_enter(peer, msg, FI_REMOTE_READ, NULL, 0, &cnt, &uses);
 	if (ret)
 		return eng_serve_refuse(peer, msg, ret);
 	eng_uses_leave(&uses);	/* until the requests before it are served */
-	grant(peer, msg);
+	serve_grant(peer, msg);
 	ctl = eng_ctl_get(peer->ep->grp);
 	if (!ctl)
 		return ENG_RX_LATER;
@@ -590,7 +590,7 @@ void eng_serve_fail_all(struct eng_peer *peer)
 
 /* ---- regions that close ----------------------------------------------------- */
 
-static bool touches(const struct eng_serve *sv, const struct obj_mr *mr, unsigned phases)
+static bool serve_touches(const struct eng_serve *sv, const struct obj_mr *mr, unsigned phases)
 {
 	unsigned i;
 
@@ -606,7 +606,7 @@ static bool is_read(const struct eng_serve *sv)
 }
 
 /* How far it is: a number that grows when something moves. */
-static size_t position(const struct eng_serve *sv)
+static size_t serve_position(const struct eng_serve *sv)
 {
 	if (sv->sink.name.id)
 		return sv->sink.got;
@@ -614,18 +614,18 @@ static size_t position(const struct eng_serve *sv)
 }
 
 /* One that has not moved since it was marked, or NULL. */
-static struct eng_serve *stuck(struct eng_grp *grp, const struct obj_mr *mr, unsigned phases)
+static struct eng_serve *serve_stuck(struct eng_grp *grp, const struct obj_mr *mr, unsigned phases)
 {
 	struct eng_serve *sv;
 
 	list_for_each_entry(sv, &grp->serving, live)
-		if (touches(sv, mr, phases) && sv->mark == position(sv) &&
+		if (serve_touches(sv, mr, phases) && sv->mark == serve_position(sv) &&
 		    !(sv->peer->slow & (ENG_PEER_IDLE | ENG_PEER_CLOSED)))
 			return sv;
 	return NULL;
 }
 
-static void cut(struct eng_serve *sv)
+static void serve_cut(struct eng_serve *sv)
 {
 	struct eng_peer *peer = sv->peer;
 	char text[ENG_PEER_TEXT];
@@ -641,12 +641,12 @@ void eng_serve_revoke(struct eng_grp *grp, const struct obj_mr *mr, unsigned pha
 {
 	struct eng_serve *sv, *next;
 
-	while (how == OBJ_REVOKE_CUT && (sv = stuck(grp, mr, phases)))
-		cut(sv);
+	while (how == OBJ_REVOKE_CUT && (sv = serve_stuck(grp, mr, phases)))
+		serve_cut(sv);
 	list_for_each_entry_safe(sv, next, &grp->serving, live) {
-		if (!touches(sv, mr, phases))
+		if (!serve_touches(sv, mr, phases))
 			continue;
-		sv->mark = position(sv);
+		sv->mark = serve_position(sv);
 		if (how != OBJ_REVOKE_STOP || !is_read(sv) || sv->shared)
 			continue;
 		sv->err = -FI_ENOKEY;

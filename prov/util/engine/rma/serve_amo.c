@@ -26,7 +26,7 @@ struct amo {
 	size_t len;		/* bytes of all elements */
 };
 
-static const char *parse(const struct wire_msg *msg, struct amo *a)
+static const char *amo_parse(const struct wire_msg *msg, struct amo *a)
 {
 	size_t i, cnt = 0, want;
 
@@ -57,9 +57,9 @@ static uint64_t access_of(const struct amo *a)
 	return a->op == FI_ATOMIC_READ ? FI_REMOTE_READ : FI_REMOTE_READ | FI_REMOTE_WRITE;
 }
 
-static int enter(struct eng_peer *peer, const struct amo *a, const struct wire_msg *msg,
-		 const struct wire_rma *r, struct iovec *iov, size_t *cnt_p,
-		 struct obj_mr_use *use)
+static int target_enter(struct eng_peer *peer, const struct amo *a, const struct wire_msg *msg,
+			const struct wire_rma *r, struct iovec *iov, size_t *cnt_p,
+			struct obj_mr_use *use)
 {
 	struct obj_ep *base = &eng_ep_rx(peer->ep, msg->ctx)->base;
 	size_t i;
@@ -85,15 +85,15 @@ struct targets {
 };
 
 /* On 0 the caller leaves t->uses. */
-static int enter_all(struct eng_peer *peer, const struct amo *a, const struct wire_msg *msg,
-		     struct targets *t)
+static int targets_enter(struct eng_peer *peer, const struct amo *a, const struct wire_msg *msg,
+			 struct targets *t)
 {
 	unsigned i;
 	int ret;
 
 	t->uses.cnt = 0;
 	for (i = 0; i < msg->rma_cnt; i++) {
-		ret = enter(peer, a, msg, &msg->rma[i], t->iov[i], &t->cnt[i], &t->uses.use[i]);
+		ret = target_enter(peer, a, msg, &msg->rma[i], t->iov[i], &t->cnt[i], &t->uses.use[i]);
 		if (ret) {
 			eng_uses_leave(&t->uses);
 			return ret;
@@ -135,7 +135,7 @@ static int apply_on_device(const struct amo *a, struct obj_mr *mr, const struct 
 }
 
 /* Do it; @result may be NULL.  Errors: the device's. */
-static int apply(const struct amo *a, const struct targets *t, const char *operand, char *result)
+static int amo_apply(const struct amo *a, const struct targets *t, const char *operand, char *result)
 {
 	size_t i, j, at = 0;
 	struct obj_mr *mr;
@@ -185,17 +185,17 @@ static void send_result(struct eng_peer *peer, struct eng_out *out, uint32_t id,
 }
 
 /* All operands are here.  @ctl and @result are used up. */
-static void perform(struct eng_peer *peer, const struct wire_msg *msg, const char *operand,
-		    struct eng_out *ctl, char *result)
+static void amo_perform(struct eng_peer *peer, const struct wire_msg *msg, const char *operand,
+			struct eng_out *ctl, char *result)
 {
 	struct targets t;
 	struct amo a;
 	int ret;
 
-	parse(msg, &a);
-	ret = enter_all(peer, &a, msg, &t);
+	amo_parse(msg, &a);
+	ret = targets_enter(peer, &a, msg, &t);
 	if (!ret) {
-		ret = apply(&a, &t, operand, result);
+		ret = amo_apply(&a, &t, operand, result);
 		eng_uses_leave(&t.uses);
 	}
 	if (ret) {
@@ -216,7 +216,7 @@ static void on_operands(struct eng_sink *sink, int status)
 	struct eng_serve *sv = container_of(sink, struct eng_serve, sink);
 
 	if (!status) {
-		perform(sv->peer, &sv->msg, sv->amo, sv->ctl, sv->bounce);
+		amo_perform(sv->peer, &sv->msg, sv->amo, sv->ctl, sv->bounce);
 		sv->ctl = NULL;
 		sv->bounce = NULL;
 	}
@@ -260,10 +260,10 @@ enum eng_rx_verdict eng_serve_atomic(struct eng_peer *peer, struct eng_rx *rx,
 	struct amo a;
 	int ret;
 
-	*why_p = parse(msg, &a);
+	*why_p = amo_parse(msg, &a);
 	if (*why_p)
 		return ENG_RX_BAD;
-	ret = enter_all(peer, &a, msg, &t);
+	ret = targets_enter(peer, &a, msg, &t);
 	if (ret)
 		return eng_serve_refuse(peer, msg, ret);
 	eng_uses_leave(&t.uses);	/* until the operands are here */
@@ -278,7 +278,7 @@ enum eng_rx_verdict eng_serve_atomic(struct eng_peer *peer, struct eng_rx *rx,
 			goto later;
 	}
 	if (rx->avail == rx->len) {
-		perform(peer, msg, (const char *) rx->data, ctl, result);
+		amo_perform(peer, msg, (const char *) rx->data, ctl, result);
 		return ENG_RX_DONE;
 	}
 	verdict = wait_for_operands(peer, rx, msg, ctl, result);

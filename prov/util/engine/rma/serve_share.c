@@ -31,9 +31,9 @@ static void on_filled(struct eng_sink *sink, int status)
 	eng_serve_put(sv);
 }
 
-/* place - where the payload of @sv goes: @cnt pieces of one region.  False: no memory. */
-static bool place(struct eng_serve *sv, const struct eng_rx *rx, size_t cnt,
-		  const struct eng_uses *uses)
+/* share_place - where the payload of @sv goes: @cnt pieces of one region.  False: no memory. */
+static bool share_place(struct eng_serve *sv, const struct eng_rx *rx, size_t cnt,
+			const struct eng_uses *uses)
 {
 	struct eng_sink *sink = &sv->sink;
 
@@ -49,10 +49,10 @@ static bool place(struct eng_serve *sv, const struct eng_rx *rx, size_t cnt,
 	return sink->dev != NULL;
 }
 
-/* prepare - a request with all that its answers need, or NULL. */
-static struct eng_serve *prepare(struct eng_peer *peer, const struct eng_rx *rx,
-				 const struct wire_msg *msg, size_t cnt,
-				 const struct eng_uses *uses)
+/* share_prepare - a request with all that its answers need, or NULL. */
+static struct eng_serve *share_prepare(struct eng_peer *peer, const struct eng_rx *rx,
+				       const struct wire_msg *msg, size_t cnt,
+				       const struct eng_uses *uses)
 {
 	struct eng_serve *sv = eng_serve_get(peer, msg);
 
@@ -60,7 +60,7 @@ static struct eng_serve *prepare(struct eng_peer *peer, const struct eng_rx *rx,
 		return NULL;
 	sv->err = 0;
 	sv->ctl = eng_ctl_get(peer->ep->grp);
-	if (sv->ctl && place(sv, rx, cnt, uses) &&
+	if (sv->ctl && share_place(sv, rx, cnt, uses) &&
 	    !eng_sink_open(&sv->sink, peer->ep->grp, msg->len))
 		return sv;
 	eng_serve_put(sv);
@@ -72,7 +72,7 @@ enum eng_rx_verdict eng_serve_announced(struct eng_peer *peer, const struct eng_
 					struct eng_uses *uses)
 {
 	struct eng_out *cts = eng_ctl_get(peer->ep->grp);
-	struct eng_serve *sv = cts ? prepare(peer, rx, msg, cnt, uses) : NULL;
+	struct eng_serve *sv = cts ? share_prepare(peer, rx, msg, cnt, uses) : NULL;
 	uint8_t flags = 0;
 
 	if (!sv) {
@@ -135,8 +135,8 @@ bool eng_serve_share(struct eng_serve *sv)
 	return sv->shared;
 }
 
-/* copied - the initiator's copy has ended. */
-static void copied(struct eng_serve *sv, int status)
+/* share_copied - the initiator's copy has ended. */
+static void share_copied(struct eng_serve *sv, int status)
 {
 	sv->shared = false;
 	eng_name_drop(sv->peer->ep->grp, &sv->name);
@@ -145,7 +145,7 @@ static void copied(struct eng_serve *sv, int status)
 
 void eng_serve_unshare(struct eng_serve *sv)
 {
-	copied(sv, -FI_ECONNRESET);
+	share_copied(sv, -FI_ECONNRESET);
 }
 
 bool eng_serve_answered(struct eng_peer *peer, const struct wire_msg *msg)
@@ -156,7 +156,7 @@ bool eng_serve_answered(struct eng_peer *peer, const struct wire_msg *msg)
 	if (!sv)
 		return false;
 	if (msg->op != WIRE_CTS) {
-		copied(sv, msg->op == WIRE_NACK ? -(int) msg->err : 0);
+		share_copied(sv, msg->op == WIRE_NACK ? -(int) msg->err : 0);
 		return true;
 	}
 	/* It cannot open it, and takes DATA. */
