@@ -209,7 +209,7 @@ static int domain_close(struct fid *fid)
 }
 
 /* The tables are the domain's own: what a provider has differs. */
-static void set_ops(struct obj_domain *domain)
+static void domain_set_ops(struct obj_domain *domain)
 {
 	static const struct obj_domain_ops none = { 0 };
 	const struct obj_domain_ops *ops = domain->ops ? domain->ops : &none;
@@ -358,7 +358,7 @@ int obj_domain_open(struct fid_fabric *fabric_fid, struct fi_info *info,
 		domain_free(domain);
 		return ret;
 	}
-	set_ops(domain);
+	domain_set_ops(domain);
 	obj_ref_get(&fabric->refs, &domain->fabric_ref, &domain->fid.fid);
 	*domain_p = &domain->fid;
 	return 0;

@@ -134,7 +134,7 @@ static int fabric_close(struct fid *fid)
 }
 
 /* The tables are the fabric's own: what a provider has differs. */
-static void set_ops(struct obj_fabric *fabric)
+static void fabric_set_ops(struct obj_fabric *fabric)
 {
 	fabric->fi_ops.close = fabric_close;
 	OBJ_OPS_FILL(&fabric->fi_ops, fid);
@@ -168,7 +168,7 @@ int obj_fabric_open(const struct fi_provider *prov, const struct obj_fabric_ops 
 	fabric->api_version = attr->api_version;
 	pthread_mutex_init(&fabric->lock, NULL);
 	obj_refs_init(&fabric->refs);
-	set_ops(fabric);
+	fabric_set_ops(fabric);
 	if (attr->name) {
 		fabric->name = strdup(attr->name);
 		if (!fabric->name) {

@@ -14,8 +14,8 @@
 
 uint64_t obj_lease_patience_ns = 10 * CLOCK_NS_PER_S;
 
-/* give - Holds mr_lock. */
-static void give(struct obj_tenant *tenant, struct obj_mr *mr)
+/* lease_give - Holds mr_lock. */
+static void lease_give(struct obj_tenant *tenant, struct obj_mr *mr)
 {
 	const struct obj_ep *ep = tenant->ep;
 	struct obj_lease lease = {
@@ -49,7 +49,7 @@ void obj_lease_join(struct obj_tenant *tenant, struct obj_ep *ep, bool may_let)
 	list_add_tail(&tenant->node, &domain->tenants);
 	for (i = 0; tenant->may_let && map->used && i <= map->mask; i++)
 		if (map->slots[i].val)
-			give(tenant, map->slots[i].val);
+			lease_give(tenant, map->slots[i].val);
 	lock_put(&domain->mr_lock);
 }
 
@@ -63,14 +63,14 @@ void obj_lease_ask(struct obj_tenant *tenant, uint64_t key)
 	lock_get(&domain->mr_lock);
 	mr = hmap_find(&domain->mr_map, key);
 	if (mr)
-		give(tenant, mr);
+		lease_give(tenant, mr);
 	lock_put(&domain->mr_lock);
 }
 
-/* inherited - a child that registers memory on a domain of its parent's has no tenants: those in the lists are the
- * parent's, whose memory it does not map.
+/* tenants_inherited - a child that registers memory on a domain of its parent's has no tenants: those in the lists are
+ * the parent's, whose memory it does not map.
  */
-static bool inherited(const struct obj_domain *domain)
+static bool tenants_inherited(const struct obj_domain *domain)
 {
 	return obj_inherited(&domain->refs);
 }
@@ -79,11 +79,11 @@ void obj_lease_offer(struct obj_mr *mr)
 {
 	struct obj_tenant *tenant;
 
-	if (inherited(mr->domain))
+	if (tenants_inherited(mr->domain))
 		return;
 	list_for_each_entry(tenant, &mr->domain->tenants, node)
 		if (tenant->may_let)
-			give(tenant, mr);
+			lease_give(tenant, mr);
 }
 
 /* ---- the end of a tenant --------------------------------------------------- */
@@ -102,8 +102,8 @@ void obj_lease_leave(struct obj_tenant *tenant)
 	lock_put(&domain->mr_lock);
 }
 
-/* reap - the only end of a tenant that has joined.  Returns true if it is gone.  Holds mr_lock. */
-static bool reap(struct obj_tenant *tenant)
+/* tenant_reap - the only end of a tenant that has joined.  Returns true if it is gone.  Holds mr_lock. */
+static bool tenant_reap(struct obj_tenant *tenant)
 {
 	if (!tenant->parted || tenant->ops->inside(tenant))
 		return false;
@@ -122,14 +122,14 @@ void obj_lease_part(struct obj_tenant *tenant)
 	}
 	lock_get(&domain->mr_lock);
 	tenant->parted = true;
-	reap(tenant);
+	tenant_reap(tenant);
 	lock_put(&domain->mr_lock);
 }
 
 /* ---- the end of a region --------------------------------------------------- */
 
-/* end_leases - Returns true while a peer of @tenants uses one of @mr; *@pid_p is one.  Holds mr_lock. */
-static bool end_leases(struct list *tenants, const struct obj_mr *mr, pid_t *pid_p)
+/* tenants_end_leases - Returns true while a peer of @tenants uses one of @mr; *@pid_p is one.  Holds mr_lock. */
+static bool tenants_end_leases(struct list *tenants, const struct obj_mr *mr, pid_t *pid_p)
 {
 	struct obj_tenant *tenant;
 	bool inside = false;
@@ -143,7 +143,7 @@ static bool end_leases(struct list *tenants, const struct obj_mr *mr, pid_t *pid
 	return inside;
 }
 
-static bool touches(const struct obj_tenant *tenant, const struct obj_mr *mr)
+static bool tenant_touches(const struct obj_tenant *tenant, const struct obj_mr *mr)
 {
 	size_t i;
 
@@ -153,14 +153,14 @@ static bool touches(const struct obj_tenant *tenant, const struct obj_mr *mr)
 	return false;
 }
 
-/* recall - Returns true while a peer uses a lease of the region; *@pid_p is one.  Holds mr_lock. */
-static bool recall(struct obj_mr *mr, pid_t *pid_p)
+/* region_recall - Returns true while a peer uses a lease of the region; *@pid_p is one.  Holds mr_lock. */
+static bool region_recall(struct obj_mr *mr, pid_t *pid_p)
 {
 	bool inside = false;
 
 	if (mr->leased) {
-		inside = end_leases(&mr->domain->tenants, mr, pid_p);
-		inside |= end_leases(&mr->domain->left, mr, pid_p);
+		inside = tenants_end_leases(&mr->domain->tenants, mr, pid_p);
+		inside |= tenants_end_leases(&mr->domain->left, mr, pid_p);
 		mr->leased = inside;
 	}
 	return inside;
@@ -171,7 +171,7 @@ static bool recall_once(struct obj_mr *mr, pid_t *pid_p)
 	bool inside;
 
 	lock_get(&mr->domain->mr_lock);
-	inside = recall(mr, pid_p);
+	inside = region_recall(mr, pid_p);
 	lock_put(&mr->domain->mr_lock);
 	return inside;
 }
@@ -184,15 +184,15 @@ static bool end_once(struct obj_mr *mr, pid_t *pid_p)
 	bool inside;
 
 	lock_get(&domain->mr_lock);
-	inside = recall(mr, pid_p);
+	inside = region_recall(mr, pid_p);
 	list_for_each_entry(tenant, &domain->tenants, node) {
-		if (!touches(tenant, mr))
+		if (!tenant_touches(tenant, mr))
 			continue;
 		inside = true;
 		*pid_p = tenant->pid;
 	}
 	list_for_each_entry_safe(tenant, next, &domain->left, node) {
-		if (reap(tenant) || !touches(tenant, mr))
+		if (tenant_reap(tenant) || !tenant_touches(tenant, mr))
 			continue;
 		inside = true;
 		*pid_p = tenant->pid;
@@ -217,7 +217,7 @@ static int wait_out(struct obj_mr *mr, bool (*once)(struct obj_mr *mr, pid_t *pi
 	uint64_t until = 0;
 	pid_t pid = 0;
 
-	if (inherited(mr->domain))
+	if (tenants_inherited(mr->domain))
 		return 0;
 	while (once(mr, &pid)) {
 		if (is_over(&until))
@@ -250,7 +250,7 @@ static bool reap_all(struct obj_domain *domain, pid_t *pid_p)
 
 	lock_get(&domain->mr_lock);
 	list_for_each_entry_safe(tenant, next, &domain->left, node)
-		if (!reap(tenant))
+		if (!tenant_reap(tenant))
 			*pid_p = tenant->pid;
 	any = !list_empty(&domain->left);
 	lock_put(&domain->mr_lock);

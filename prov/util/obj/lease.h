@@ -14,7 +14,7 @@
  *
  * A tenant is a peer that reaches our memory, not a connection to it.  The connection makes
  * the tenant, and can leave it (obj_lease_leave) and give it up (obj_lease_part), but not remove it:
- * reap() in lease.c alone does, and only when inside() is false, which is when the peer has
+ * tenant_reap() in lease.c alone does, and only when inside() is false, which is when the peer has
  * left or its process has ended.  So nothing that closes, in any thread and any order, makes a peer
  * that is inside disappear from what fi_close() looks at.  What tells whether it is inside (memory
  * that is shared with it, descriptors) belongs to the tenant, and goes with it.

@@ -99,11 +99,11 @@ static bool may_drive(const struct obj_domain *domain)
 	return domain->prog_lock_kind != LOCK_NONE || domain->attr->threading == FI_THREAD_DOMAIN;
 }
 
-/* settle - wait for accesses of @phases to end.  Those that do not move for
+/* mr_settle - wait for accesses of @phases to end.  Those that do not move for
  * OBJ_MR_PATIENCE_MS are ended with their connections, where this thread may do so.
  * Errors: -FI_EBUSY.
  */
-static int settle(struct obj_mr *mr, unsigned phases, enum obj_revoke first)
+static int mr_settle(struct obj_mr *mr, unsigned phases, enum obj_revoke first)
 {
 	enum obj_revoke next = first, how;
 	bool drive = may_drive(mr->domain);
@@ -160,8 +160,8 @@ static int mr_close(struct fid *fid)
 		mr->mapped = false;
 		lock_put(&domain->mr_lock);
 	}
-	/* in this order: a connection that settle() ends may leave a peer that is inside */
-	ret = settle(mr, 3, OBJ_REVOKE_STOP);
+	/* in this order: a connection that mr_settle() ends may leave a peer that is inside */
+	ret = mr_settle(mr, 3, OBJ_REVOKE_STOP);
 	if (!ret)
 		ret = obj_lease_end(mr);
 	if (ret)
@@ -215,7 +215,7 @@ static int bind_ep(struct obj_mr *mr, struct obj_ep *ep)
 	return ret;
 }
 
-static int bind_cntr(struct obj_mr *mr, struct obj_cntr *cntr)
+static int mr_bind_cntr(struct obj_mr *mr, struct obj_cntr *cntr)
 {
 	int ret;
 
@@ -249,7 +249,7 @@ static int mr_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 		cntr = container_of(bfid, struct obj_cntr, fid.fid);
 		if (flags != FI_REMOTE_WRITE || mr->cntr || cntr->domain != domain)
 			break;
-		return bind_cntr(mr, cntr);
+		return mr_bind_cntr(mr, cntr);
 	}
 	FI_WARN(domain->prov, FI_LOG_MR,
 		"a region takes one endpoint (flags 0) and one counter (flags FI_REMOTE_WRITE), "
@@ -275,7 +275,7 @@ static int raw_attr(const struct obj_mr *mr, const struct fi_mr_raw_attr *attr)
 	return 0;
 }
 
-static bool inside(const struct iovec *part, const struct iovec *whole)
+static bool iov_inside(const struct iovec *part, const struct iovec *whole)
 {
 	uintptr_t start = (uintptr_t) whole->iov_base, at = (uintptr_t) part->iov_base;
 
@@ -283,8 +283,8 @@ static bool inside(const struct iovec *part, const struct iovec *whole)
 	       at - start <= whole->iov_len - part->iov_len;
 }
 
-/* end_leases - and give new ones, once no peer touches the memory. */
-static int end_leases(struct obj_mr *mr)
+/* mr_end_leases - and give new ones, once no peer touches the memory. */
+static int mr_end_leases(struct obj_mr *mr)
 {
 	int ret = obj_lease_end(mr);
 
@@ -296,26 +296,26 @@ static int end_leases(struct obj_mr *mr)
 /* Physical pages behind the region have changed.  We hold none, but what began before may
  * still be about to touch them.
  */
-static int renew(struct obj_mr *mr)
+static int mr_renew(struct obj_mr *mr)
 {
 	unsigned was;
 	int ret;
 
 	if (mr->hw)
-		return end_leases(mr);
-	ret = settle(mr, 1u << !mr->phase, OBJ_REVOKE_MARK);
+		return mr_end_leases(mr);
+	ret = mr_settle(mr, 1u << !mr->phase, OBJ_REVOKE_MARK);
 	if (ret)
 		return ret;
 	lock_get(&mr->domain->mr_lock);
 	was = mr->phase;
 	mr->phase = !was;
 	lock_put(&mr->domain->mr_lock);
-	ret = settle(mr, 1u << was, OBJ_REVOKE_MARK);
-	/* last: a connection that settle() ends may leave a peer that is inside */
-	return ret ? ret : end_leases(mr);
+	ret = mr_settle(mr, 1u << was, OBJ_REVOKE_MARK);
+	/* last: a connection that mr_settle() ends may leave a peer that is inside */
+	return ret ? ret : mr_end_leases(mr);
 }
 
-static int refresh(struct obj_mr *mr, const struct fi_mr_modify *modify)
+static int mr_refresh(struct obj_mr *mr, const struct fi_mr_modify *modify)
 {
 	size_t i, k;
 
@@ -323,12 +323,12 @@ static int refresh(struct obj_mr *mr, const struct fi_mr_modify *modify)
 		return -FI_EINVAL;
 	for (i = 0; i < modify->attr.iov_count; i++) {
 		for (k = 0; k < mr->iov_cnt; k++)
-			if (inside(&modify->attr.mr_iov[i], &mr->iov[k]))
+			if (iov_inside(&modify->attr.mr_iov[i], &mr->iov[k]))
 				break;
 		if (k == mr->iov_cnt)
 			return -FI_EINVAL;
 	}
-	return renew(mr);
+	return mr_renew(mr);
 }
 
 static int mr_control(struct fid *fid, int command, void *arg)
@@ -341,7 +341,7 @@ static int mr_control(struct fid *fid, int command, void *arg)
 	case FI_GET_RAW_MR:
 		return mr->state == OBJ_MR_ENABLED ? raw_attr(mr, arg) : -FI_EOPBADSTATE;
 	case FI_REFRESH:
-		return refresh(mr, arg);
+		return mr_refresh(mr, arg);
 	case FI_GET_MR_XPU_DESC:
 		return mr->domain->xpu ? mr->domain->xpu->desc(mr, arg) : -FI_ENOSYS;
 	default:
@@ -358,38 +358,38 @@ OBJ_OPS_TABLE(mr_fid_ops, fid)
 
 /* ---- registering --------------------------------------------------------- */
 
-static int refuse(const struct obj_domain *domain, int err, const char *why)
+static int mr_refuse(const struct obj_domain *domain, int err, const char *why)
 {
 	FI_WARN(domain->prov, FI_LOG_MR, "cannot register memory: %s\n", why);
 	return err;
 }
 
-static int check_attr(const struct obj_domain *domain, const struct fi_mr_attr *attr,
-		      uint64_t flags, uint64_t *len_p)
+static int mr_check_attr(const struct obj_domain *domain, const struct fi_mr_attr *attr,
+			 uint64_t flags, uint64_t *len_p)
 {
 	size_t key_size = domain->attr->mr_key_size, i;
 
 	if (flags & ~(uint64_t) (FLAGS | FI_MR_DMABUF))
-		return refuse(domain, -FI_EBADFLAGS, "unknown flags");
+		return mr_refuse(domain, -FI_EBADFLAGS, "unknown flags");
 	if (attr->iface != FI_HMEM_SYSTEM && !(domain->info->caps & FI_HMEM))
-		return refuse(domain, -FI_EOPNOTSUPP, "it is memory of a device, and the domain was "
-			      "opened without FI_HMEM: ask for that, and FI_MR_HMEM, in the hints");
+		return mr_refuse(domain, -FI_EOPNOTSUPP, "it is memory of a device, and the domain was "
+				 "opened without FI_HMEM: ask for that, and FI_MR_HMEM, in the hints");
 	if ((flags & (FI_HMEM_DEVICE_ONLY | FI_HMEM_HOST_ALLOC)) ==
 	    (FI_HMEM_DEVICE_ONLY | FI_HMEM_HOST_ALLOC))
-		return refuse(domain, -FI_EINVAL,
-			      "FI_HMEM_DEVICE_ONLY and FI_HMEM_HOST_ALLOC exclude each other");
+		return mr_refuse(domain, -FI_EINVAL,
+				 "FI_HMEM_DEVICE_ONLY and FI_HMEM_HOST_ALLOC exclude each other");
 	if (!attr->mr_iov || !attr->iov_count || attr->iov_count > OBJ_MR_IOV_MAX)
-		return refuse(domain, -FI_EINVAL, "a region has 1 to 8 pieces");
+		return mr_refuse(domain, -FI_EINVAL, "a region has 1 to 8 pieces");
 	if (!(domain->mr_mode & FI_MR_PROV_KEY) && (attr->access & REMOTE) && key_size < 8 &&
 	    key_size && attr->requested_key >> (key_size * 8))
-		return refuse(domain, -FI_EKEYREJECTED,
-			      "the requested key does not fit the domain's mr_key_size");
+		return mr_refuse(domain, -FI_EKEYREJECTED,
+				 "the requested key does not fit the domain's mr_key_size");
 	*len_p = 0;
 	for (i = 0; i < attr->iov_count; i++) {
 		if (attr->mr_iov[i].iov_len > UINT64_MAX - *len_p)
-			return refuse(domain, -FI_EINVAL, "the pieces are longer than memory");
+			return mr_refuse(domain, -FI_EINVAL, "the pieces are longer than memory");
 		if (iov_wraps((uintptr_t) attr->mr_iov[i].iov_base, attr->mr_iov[i].iov_len))
-			return refuse(domain, -FI_EINVAL, "its end lies beyond the address space");
+			return mr_refuse(domain, -FI_EINVAL, "its end lies beyond the address space");
 		*len_p += attr->mr_iov[i].iov_len;
 	}
 	return 0;
@@ -421,10 +421,10 @@ static uint64_t device_of(const struct fi_mr_attr *attr)
 	}
 }
 
-/* locate - fill in mr->loc; all pieces must be of one device.  There is never a fallback: what
+/* mr_locate - fill in mr->loc; all pieces must be of one device.  There is never a fallback: what
  * cannot be located is refused with its reason.
  */
-static int locate(struct obj_mr *mr, const struct fi_mr_attr *attr)
+static int mr_locate(struct obj_mr *mr, const struct fi_mr_attr *attr)
 {
 	const struct obj_domain *domain = mr->domain;
 	uint64_t device = device_of(attr);
@@ -520,8 +520,8 @@ int obj_mr_regattr(struct fid *fid, const struct fi_mr_attr *attr, uint64_t flag
 	/* Only then it is one: other providers may be given anything there. */
 	if ((flags & FI_MR_DMABUF) && !(domain->ops && domain->ops->mr_dmabuf) &&
 	    attr->iface == FI_HMEM_SYSTEM)
-		return refuse(domain, -FI_EOPNOTSUPP, "dma-buf regions need a hardware provider, or "
-			      "the interface of a device that copies them");
+		return mr_refuse(domain, -FI_EOPNOTSUPP, "dma-buf regions need a hardware provider, or "
+				 "the interface of a device that copies them");
 	pieces = *attr;
 	if ((flags & FI_MR_DMABUF) && attr->dmabuf) {
 		iov.iov_base = (char *) attr->dmabuf->base_addr + attr->dmabuf->offset;
@@ -529,7 +529,7 @@ int obj_mr_regattr(struct fid *fid, const struct fi_mr_attr *attr, uint64_t flag
 		pieces.mr_iov = &iov;
 		pieces.iov_count = 1;
 	}
-	ret = check_attr(domain, &pieces, flags, &len);
+	ret = mr_check_attr(domain, &pieces, flags, &len);
 	if (ret)
 		return ret;
 	mr = new_region(domain, attr, &pieces, flags);
@@ -539,7 +539,7 @@ int obj_mr_regattr(struct fid *fid, const struct fi_mr_attr *attr, uint64_t flag
 	if ((flags & FI_MR_DMABUF) && attr->dmabuf && domain->ops && domain->ops->mr_dmabuf)
 		locate_dmabuf(mr, attr);
 	else if (attr->iface != FI_HMEM_SYSTEM)
-		ret = locate(mr, attr);
+		ret = mr_locate(mr, attr);
 	if (!ret && domain->ops && domain->ops->mr_open)
 		ret = domain->ops->mr_open(mr, attr, flags);
 	if (!ret && !waits_for_bind(domain, flags))
@@ -579,7 +579,7 @@ int obj_mr_reg(struct fid *fid, const void *buf, size_t len, uint64_t access,
 /* ---- the gate ------------------------------------------------------------ */
 
 /* Which endpoint a region is bound to: a context stands for its scalable one. */
-static bool through(const struct obj_mr *mr, const struct obj_ep *ep)
+static bool mr_usable_by(const struct obj_mr *mr, const struct obj_ep *ep)
 {
 	return !mr->ep || !ep || mr->ep == ep || mr->ep == ep->sep;
 }
@@ -589,7 +589,7 @@ static int check_access(const struct obj_mr *mr, const struct obj_ep *ep, uint64
 {
 	uint64_t at = addr - mr->base;
 
-	if ((mr->access & access) != access || !through(mr, ep))
+	if ((mr->access & access) != access || !mr_usable_by(mr, ep))
 		return -FI_EACCES;
 	/* Differences only: no sum here can wrap. */
 	if (addr < mr->base || at > mr->len || len > mr->len - at)

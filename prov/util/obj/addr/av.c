@@ -97,7 +97,7 @@ static void warn_bad_addr(struct obj_av *av, size_t i, const void *addr)
 }
 
 /* Programs pack addresses into messages, where they lie as they fall. */
-static const void *aligned(const void *addr, union net_sa *copy)
+static const void *addr_aligned(const void *addr, union net_sa *copy)
 {
 	size_t len;
 
@@ -144,7 +144,7 @@ static int insert_one(struct obj_av *av, const void *addr, uint64_t flags, fi_ad
 	int ret;
 
 	if (addr && is_ip(av->addr_format))
-		addr = with_scope(av, aligned(addr, &copy), &copy);
+		addr = with_scope(av, addr_aligned(addr, &copy), &copy);
 	ret = addr ? check_addr(av, addr, &len) : -FI_EINVAL;
 	if (!ret)
 		ret = av_table_put(av, addr, len, &i);
@@ -224,7 +224,7 @@ static void notify_endpoints(struct obj_av *av, fi_addr_t removed)
 }
 
 /* The lock, and that of the file of a shared vector.  Errors: as av_shared_enter(). */
-static int enter(struct obj_av *av, bool change)
+static int av_enter(struct obj_av *av, bool change)
 {
 	int ret;
 
@@ -235,7 +235,7 @@ static int enter(struct obj_av *av, bool change)
 	return ret;
 }
 
-static void leave(struct obj_av *av, bool change)
+static void av_leave(struct obj_av *av, bool change)
 {
 	av_shared_leave(av, change);
 	lock_put(&av->lock);
@@ -251,7 +251,7 @@ int obj_av_insert_from(struct obj_av *av, obj_av_next_fn next, void *source, siz
 
 	ret = check_insert(av, count, fi_addr, flags, context);
 	if (!ret)
-		ret = enter(av, true);
+		ret = av_enter(av, true);
 	if (ret)
 		return ret;
 	for (i = 0; i < count; i++) {
@@ -267,7 +267,7 @@ int obj_av_insert_from(struct obj_av *av, obj_av_next_fn next, void *source, siz
 			warn_bad_addr(av, i, addr);
 		report_failure(av, i, -ret, fi_addr, context);
 	}
-	leave(av, true);
+	av_leave(av, true);
 	ret = (int) ok;
 	if (av->flags & FI_EVENT) {
 		done.data = ok;
@@ -333,24 +333,24 @@ static int remove_one(struct obj_av *av, fi_addr_t fi_addr)
 {
 	uint32_t i = (uint32_t) fi_addr;
 	bool live;
-	int ret = enter(av, false);
+	int ret = av_enter(av, false);
 
 	if (ret)
 		return ret;
 	live = fi_addr == i && av_table_live(av, i);
-	leave(av, false);
+	av_leave(av, false);
 	if (!live)
 		return -FI_EINVAL;
 	if (atomic_load(&av->xpu))
 		av->domain->xpu->addr_gone(av, fi_addr);
 	notify_endpoints(av, fi_addr);
-	ret = enter(av, true);
+	ret = av_enter(av, true);
 	if (ret)
 		return ret;
 	live = av_table_live(av, i);	/* or another thread was quicker */
 	if (live)
 		av_table_del(av, i);
-	leave(av, true);
+	av_leave(av, true);
 	return live ? 0 : -FI_EINVAL;
 }
 
@@ -382,12 +382,12 @@ static int av_remove(struct fid_av *fid, fi_addr_t *fi_addr, size_t count, uint6
 
 int obj_av_addr_slow(struct obj_av *av, uint32_t i, void *addr, size_t *len)
 {
-	int ret = enter(av, false);
+	int ret = av_enter(av, false);
 
 	if (ret)
 		return ret;
 	ret = av_table_get(av, i, addr, len);
-	leave(av, false);
+	av_leave(av, false);
 	return ret;
 }
 
@@ -446,9 +446,9 @@ fi_addr_t obj_av_find(struct obj_av *av, const void *addr, size_t len)
 
 	if (av->addr_format == FI_SOCKADDR_IN && len < sizeof(struct sockaddr_in))
 		return FI_ADDR_NOTAVAIL;
-	if (!enter(av, false)) {
+	if (!av_enter(av, false)) {
 		i = av_table_find(av, addr, len);
-		leave(av, false);
+		av_leave(av, false);
 	}
 	return i == UINT32_MAX ? FI_ADDR_NOTAVAIL : obj_av_user_id(av, i);
 }
@@ -500,7 +500,7 @@ static int av_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 }
 
 /* The domain's av_type only limits what may be asked for here if it was stated. */
-static int check_attr(struct obj_domain *domain, const struct fi_av_attr *attr)
+static int av_check_attr(struct obj_domain *domain, const struct fi_av_attr *attr)
 {
 	const char *why = NULL;
 	int ret = -FI_EINVAL;
@@ -602,7 +602,7 @@ int obj_av_open(struct fid_domain *fid, struct fi_av_attr *attr, struct fid_av *
 		return -FI_EINVAL;
 	ret = attr->flags & FI_PEER ? ask_owner(domain, attr, context) : 0;
 	if (!ret)
-		ret = check_attr(domain, attr);
+		ret = av_check_attr(domain, attr);
 	if (ret)
 		return ret;
 	av = calloc(1, sizeof(*av));

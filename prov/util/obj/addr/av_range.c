@@ -41,8 +41,8 @@ static int socket_type(const struct obj_av *av)
 	       ep->protocol == FI_PROTO_RXD ? SOCK_DGRAM : SOCK_STREAM;
 }
 
-static int resolve(struct obj_av *av, const char *node, const char *service, int family,
-		   union net_sa *out)
+static int range_resolve(struct obj_av *av, const char *node, const char *service, int family,
+			 union net_sa *out)
 {
 	struct net_addrs list;
 	const char *why;
@@ -90,7 +90,7 @@ static void go_to_node(struct range *r, size_t node)
 		add_to_host(&r->at, node);
 	} else if (node) {
 		snprintf(name, sizeof(name), "%s%0*lu", r->name, r->width, r->number + node);
-		r->ok = !resolve(r->av, name, NULL, r->family, &r->at);
+		r->ok = !range_resolve(r->av, name, NULL, r->family, &r->at);
 		net_addr_set_port(&r->at.sa, port);
 	}
 }
@@ -148,7 +148,7 @@ static int insert_range(struct obj_av *av, const char *node, size_t nodecnt, con
 	}
 	ret = split_name(&r, node, nodecnt, stem, sizeof(stem));
 	if (!ret)
-		ret = resolve(av, node, service, r.family, &r.first);
+		ret = range_resolve(av, node, service, r.family, &r.first);
 	if (ret)
 		return ret;
 	return obj_av_insert_from(av, next_in_range, &r, nodecnt * svccnt, fi_addr, flags, context);

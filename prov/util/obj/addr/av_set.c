@@ -14,7 +14,7 @@
 		   FI_ALLREDUCE_SET | FI_ALLGATHER_SET | FI_REDUCE_SCATTER_SET |	\
 		   FI_REDUCE_SET | FI_SCATTER_SET | FI_GATHER_SET)
 
-static size_t position(const struct obj_av_set *set, fi_addr_t addr)
+static size_t set_position(const struct obj_av_set *set, fi_addr_t addr)
 {
 	size_t i;
 
@@ -24,7 +24,7 @@ static size_t position(const struct obj_av_set *set, fi_addr_t addr)
 }
 
 /* Caller knows that @addr is not there. */
-static int append(struct obj_av_set *set, fi_addr_t addr)
+static int set_append(struct obj_av_set *set, fi_addr_t addr)
 {
 	size_t room = set->room ? set->room * 2 : 16;
 	fi_addr_t *addrs;
@@ -67,7 +67,7 @@ static int by_addr(const void *a, const void *b)
 }
 
 /* Keep the members that @addrs has (or has not), in their order. */
-static void keep(struct obj_av_set *dst, fi_addr_t *addrs, size_t cnt, bool members)
+static void set_keep(struct obj_av_set *dst, fi_addr_t *addrs, size_t cnt, bool members)
 {
 	size_t i, kept = 0;
 
@@ -110,7 +110,7 @@ static int set_union(struct fid_av_set *dst_fid, const struct fid_av_set *src_fi
 	lock_get(&dst->lock);
 	for (i = 0; i < cnt && !ret; i++)
 		if (!bsearch(&addrs[i], have, have_cnt, sizeof(*have), by_addr))
-			ret = append(dst, addrs[i]);
+			ret = set_append(dst, addrs[i]);
 	lock_put(&dst->lock);
 	free(have);
 out:
@@ -119,7 +119,7 @@ out:
 }
 
 /* The source may be the destination: its members are copied first. */
-static int filter(struct fid_av_set *dst, const struct fid_av_set *src, bool members)
+static int set_filter(struct fid_av_set *dst, const struct fid_av_set *src, bool members)
 {
 	fi_addr_t *addrs;
 	size_t cnt;
@@ -129,19 +129,19 @@ static int filter(struct fid_av_set *dst, const struct fid_av_set *src, bool mem
 		ret = copy_members(obj_av_set_of((struct fid_av_set *) src), &addrs, &cnt);
 	if (ret)
 		return ret;
-	keep(obj_av_set_of(dst), addrs, cnt, members);
+	set_keep(obj_av_set_of(dst), addrs, cnt, members);
 	free(addrs);
 	return 0;
 }
 
 static int set_intersect(struct fid_av_set *dst, const struct fid_av_set *src)
 {
-	return filter(dst, src, true);
+	return set_filter(dst, src, true);
 }
 
 static int set_diff(struct fid_av_set *dst, const struct fid_av_set *src)
 {
-	return filter(dst, src, false);
+	return set_filter(dst, src, false);
 }
 
 /* Only what the address vector has, and each once: a rank is one member. */
@@ -155,7 +155,7 @@ static int set_insert(struct fid_av_set *fid, fi_addr_t addr)
 	if (addr != (uint32_t) addr || obj_av_addr(set->av, addr, buf, &len))
 		return -FI_EINVAL;
 	lock_get(&set->lock);
-	ret = position(set, addr) < set->cnt ? -FI_EINVAL : append(set, addr);
+	ret = set_position(set, addr) < set->cnt ? -FI_EINVAL : set_append(set, addr);
 	lock_put(&set->lock);
 	return ret;
 }
@@ -167,7 +167,7 @@ static int set_remove(struct fid_av_set *fid, fi_addr_t addr)
 	size_t at;
 
 	lock_get(&set->lock);
-	at = position(set, addr);
+	at = set_position(set, addr);
 	if (at < set->cnt) {
 		take_out(set, at);
 		ret = 0;
@@ -182,7 +182,7 @@ static int set_addr(struct fid_av_set *fid, fi_addr_t *coll_addr)
 	return 0;
 }
 
-static int set_close(struct fid *fid)
+static int av_set_close(struct fid *fid)
 {
 	struct obj_av_set *set = container_of(fid, struct obj_av_set, fid.fid);
 	int ret;
@@ -202,7 +202,7 @@ static int set_close(struct fid *fid)
 }
 
 static struct fi_ops set_fid_ops = {
-	.close = set_close,
+	.close = av_set_close,
 };
 OBJ_OPS_TABLE(set_fid_ops, fid)
 
@@ -216,7 +216,7 @@ static struct fi_ops_av_set set_ops = {
 };
 OBJ_OPS_TABLE(set_ops, av_set)
 
-static int check_attr(const struct obj_av *av, const struct fi_av_set_attr *attr)
+static int av_set_check_attr(const struct obj_av *av, const struct fi_av_set_attr *attr)
 {
 	bool range = attr->start_addr != FI_ADDR_NOTAVAIL || attr->end_addr != FI_ADDR_NOTAVAIL;
 	const char *why = NULL;
@@ -256,7 +256,7 @@ static int add_members(struct obj_av_set *set, const struct fi_av_set_attr *attr
 	}
 	for (; addr < end && !ret; addr += step)
 		if (!obj_av_addr(set->av, addr, buf, &len))
-			ret = append(set, addr);
+			ret = set_append(set, addr);
 	return ret;
 }
 
@@ -270,7 +270,7 @@ int obj_av_set_open(struct fid_av *av_fid, struct fi_av_set_attr *attr,
 
 	if (!attr)
 		return -FI_EINVAL;
-	ret = check_attr(av, attr);
+	ret = av_set_check_attr(av, attr);
 	if (ret)
 		return ret;
 	set = calloc(1, sizeof(*set));

@@ -277,10 +277,10 @@ static void write_counts(const struct obj_av *av, struct head *head)
 	head->free_hint = av->free_hint;
 }
 
-/* recount - the last owner of the lock died, perhaps while it changed entries: each of them is whole, or
+/* file_recount - the last owner of the lock died, perhaps while it changed entries: each of them is whole, or
  * not in use, and counted here; what it has stored beyond the top is not in use.
  */
-static void recount(struct obj_av *av, struct head *head)
+static void file_recount(struct obj_av *av, struct head *head)
 {
 	uint32_t top = head->top, i;
 
@@ -306,7 +306,7 @@ int av_shared_enter(struct obj_av *av, bool write)
 	if (write && sh->readonly)
 		return -FI_EACCES;
 	if (pthread_mutex_lock(sh->lock) == EOWNERDEAD) {
-		recount(av, container_of(sh->lock, struct head, lock));
+		file_recount(av, container_of(sh->lock, struct head, lock));
 		pthread_mutex_consistent(sh->lock);
 	}
 	take_counts(av, sh->head);

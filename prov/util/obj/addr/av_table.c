@@ -22,7 +22,7 @@ static size_t chunk_entries(uint32_t chunk)
 	return (size_t) 1 << (OBJ_AV_FIRST_BITS + (chunk ? chunk - 1 : 0));
 }
 
-static int grow(struct obj_av *av, uint32_t i)
+static int table_grow(struct obj_av *av, uint32_t i)
 {
 	uint32_t chunk = chunk_of(i);
 
@@ -34,7 +34,7 @@ static int grow(struct obj_av *av, uint32_t i)
 	return av->chunks[chunk] ? 0 : -FI_ENOMEM;
 }
 
-static uint16_t *flags_of(const struct obj_av *av, uint32_t i)
+static uint16_t *slot_flags(const struct obj_av *av, uint32_t i)
 {
 	void *slot = obj_av_slot(av, i, av->slot_size);
 
@@ -49,7 +49,7 @@ static uint64_t ip4_word(const struct sockaddr_in *sin, uint16_t flags)
 	return e.word;
 }
 
-static void store(struct obj_av *av, uint32_t i, const void *addr, size_t len)
+static void slot_store(struct obj_av *av, uint32_t i, const void *addr, size_t len)
 {
 	union obj_av_ip4 *ip4 = obj_av_slot(av, i, av->slot_size);
 	struct obj_av_slot *slot = (void *) ip4;
@@ -108,7 +108,7 @@ static uint64_t hash_bytes(const unsigned char *p, size_t len)
 
 
 /* Of an IPv4 address the padding of the sockaddr is not compared. */
-static bool same(const struct obj_av *av, uint32_t i, const void *addr, size_t len)
+static bool slot_matches(const struct obj_av *av, uint32_t i, const void *addr, size_t len)
 {
 	const struct sockaddr_in *sin = addr;
 	const struct obj_av_slot *slot;
@@ -141,7 +141,7 @@ static uint32_t *index_slot(const struct obj_av *av, const void *addr, size_t le
 {
 	uint32_t s = hash_home(av, addr, len);
 
-	while (av->index[s] && !same(av, av->index[s] - 1, addr, len))
+	while (av->index[s] && !slot_matches(av, av->index[s] - 1, addr, len))
 		s = next_slot(av, s);
 	return &av->index[s];
 }
@@ -159,8 +159,8 @@ static void index_add(struct obj_av *av, uint32_t i, const void *addr, size_t le
 	other = *slot - 1;
 	if (i < other)
 		*slot = i + 1;
-	*flags_of(av, i) |= OBJ_AV_DUP;
-	*flags_of(av, other) |= OBJ_AV_DUP;
+	*slot_flags(av, i) |= OBJ_AV_DUP;
+	*slot_flags(av, other) |= OBJ_AV_DUP;
 }
 
 /* Entries are added by rising number, so that the index names the lowest of equal ones. */
@@ -214,12 +214,12 @@ static void index_close_hole(struct obj_av *av, uint32_t s)
 	av->index_used--;
 }
 
-static uint32_t search(const struct obj_av *av, uint32_t from, const void *addr, size_t len)
+static uint32_t table_search(const struct obj_av *av, uint32_t from, const void *addr, size_t len)
 {
 	uint32_t top = atomic_load(&av->top);
 
 	for (; from < top; from++)
-		if (av_table_live(av, from) && same(av, from, addr, len))
+		if (av_table_live(av, from) && slot_matches(av, from, addr, len))
 			return from;
 	return UINT32_MAX;
 }
@@ -234,7 +234,7 @@ static void index_del(struct obj_av *av, uint32_t i)
 	slot = index_slot(av, addr, len);
 	if (*slot != i + 1)
 		return;			/* a duplicate that the index never named */
-	next = *flags_of(av, i) & OBJ_AV_DUP ? search(av, i + 1, addr, len) : UINT32_MAX;
+	next = *slot_flags(av, i) & OBJ_AV_DUP ? table_search(av, i + 1, addr, len) : UINT32_MAX;
 	if (next != UINT32_MAX)
 		*slot = next + 1;
 	else
@@ -245,7 +245,7 @@ uint32_t av_table_find(struct obj_av *av, const void *addr, size_t len)
 {
 	/* Other processes change a shared table: an index here would grow stale. */
 	if (av->shared || index_room(av, av->index ? av->index_used : av->live))
-		return search(av, 0, addr, len);
+		return table_search(av, 0, addr, len);
 	return *index_slot(av, addr, len) - 1;	/* an empty slot gives UINT32_MAX */
 }
 
@@ -271,12 +271,12 @@ int av_table_put(struct obj_av *av, const void *addr, size_t len, uint32_t *i_p)
 
 	if (i == UINT32_MAX)
 		return -FI_ENOMEM;
-	ret = grow(av, i);
+	ret = table_grow(av, i);
 	if (!ret && av->index)
 		ret = index_room(av, av->index_used + 1);
 	if (ret)
 		return ret;
-	store(av, i, addr, len);
+	slot_store(av, i, addr, len);
 	if (i == top) {
 		atomic_store_explicit(&av->top, top + 1, memory_order_release);
 	} else {

@@ -9,7 +9,7 @@
 #include "obj/av_table.h"
 #include "obj/domain.h"
 
-static int room(struct obj_av *av, uint32_t i)
+static int make_id_room(struct obj_av *av, uint32_t i)
 {
 	uint32_t want = av->user_id_room ? av->user_id_room : 64, k;
 	uint64_t *ids;
@@ -31,7 +31,7 @@ static int room(struct obj_av *av, uint32_t i)
 
 int obj_av_user_set(struct obj_av *av, uint32_t i, uint64_t id)
 {
-	int ret = room(av, i);
+	int ret = make_id_room(av, i);
 
 	if (!ret)
 		av->user_id[i] = id;

@@ -10,7 +10,7 @@
 #include "base/iov.h"
 
 /* The endpoint's own handle, whose tables do the work. */
-static struct fid_ep *own(struct fid_ep *alias)
+static struct fid_ep *own_handle(struct fid_ep *alias)
 {
 	return &obj_ep_of(alias)->h.fid;
 }
@@ -45,7 +45,7 @@ static ssize_t msg_recvv(struct fid_ep *ep, const struct iovec *iov, void **desc
 	struct fi_msg msg = { .msg_iov = iov, .desc = desc, .iov_count = cnt, .addr = src,
 			      .context = context };
 
-	return fi_recvmsg(own(ep), &msg, rx_flags(ep, false));
+	return fi_recvmsg(own_handle(ep), &msg, rx_flags(ep, false));
 }
 
 static ssize_t msg_recv(struct fid_ep *ep, void *buf, size_t len, void *desc, fi_addr_t src,
@@ -58,7 +58,7 @@ static ssize_t msg_recv(struct fid_ep *ep, void *buf, size_t len, void *desc, fi
 
 static ssize_t msg_recvmsg(struct fid_ep *ep, const struct fi_msg *msg, uint64_t flags)
 {
-	return fi_recvmsg(own(ep), msg, flags);
+	return fi_recvmsg(own_handle(ep), msg, flags);
 }
 
 static ssize_t send_msg(struct fid_ep *ep, const struct iovec *iov, void **desc, size_t cnt,
@@ -67,7 +67,7 @@ static ssize_t send_msg(struct fid_ep *ep, const struct iovec *iov, void **desc,
 	struct fi_msg msg = { .msg_iov = iov, .desc = desc, .iov_count = cnt, .addr = dest,
 			      .context = context, .data = data };
 
-	return fi_sendmsg(own(ep), &msg, tx_flags(ep, iov_asked(iov, cnt)) | extra);
+	return fi_sendmsg(own_handle(ep), &msg, tx_flags(ep, iov_asked(iov, cnt)) | extra);
 }
 
 static ssize_t msg_sendv(struct fid_ep *ep, const struct iovec *iov, void **desc, size_t cnt,
@@ -94,18 +94,18 @@ static ssize_t msg_senddata(struct fid_ep *ep, const void *buf, size_t len, void
 
 static ssize_t msg_sendmsg(struct fid_ep *ep, const struct fi_msg *msg, uint64_t flags)
 {
-	return fi_sendmsg(own(ep), msg, flags);
+	return fi_sendmsg(own_handle(ep), msg, flags);
 }
 
 static ssize_t msg_inject(struct fid_ep *ep, const void *buf, size_t len, fi_addr_t dest)
 {
-	return fi_inject(own(ep), buf, len, dest);
+	return fi_inject(own_handle(ep), buf, len, dest);
 }
 
 static ssize_t msg_injectdata(struct fid_ep *ep, const void *buf, size_t len, uint64_t data,
 			      fi_addr_t dest)
 {
-	return fi_injectdata(own(ep), buf, len, data, dest);
+	return fi_injectdata(own_handle(ep), buf, len, data, dest);
 }
 
 /* ---- tagged messages -------------------------------------------------------------- */
@@ -116,7 +116,7 @@ static ssize_t tagged_recvv(struct fid_ep *ep, const struct iovec *iov, void **d
 	struct fi_msg_tagged msg = { .msg_iov = iov, .desc = desc, .iov_count = cnt, .addr = src,
 				     .tag = tag, .ignore = ignore, .context = context };
 
-	return fi_trecvmsg(own(ep), &msg, rx_flags(ep, true));
+	return fi_trecvmsg(own_handle(ep), &msg, rx_flags(ep, true));
 }
 
 static ssize_t tagged_recv(struct fid_ep *ep, void *buf, size_t len, void *desc, fi_addr_t src,
@@ -129,7 +129,7 @@ static ssize_t tagged_recv(struct fid_ep *ep, void *buf, size_t len, void *desc,
 
 static ssize_t tagged_recvmsg(struct fid_ep *ep, const struct fi_msg_tagged *msg, uint64_t flags)
 {
-	return fi_trecvmsg(own(ep), msg, flags);
+	return fi_trecvmsg(own_handle(ep), msg, flags);
 }
 
 static ssize_t send_tagged(struct fid_ep *ep, const struct iovec *iov, void **desc, size_t cnt,
@@ -139,7 +139,7 @@ static ssize_t send_tagged(struct fid_ep *ep, const struct iovec *iov, void **de
 	struct fi_msg_tagged msg = { .msg_iov = iov, .desc = desc, .iov_count = cnt, .addr = dest,
 				     .tag = tag, .context = context, .data = data };
 
-	return fi_tsendmsg(own(ep), &msg, tx_flags(ep, iov_asked(iov, cnt)) | extra);
+	return fi_tsendmsg(own_handle(ep), &msg, tx_flags(ep, iov_asked(iov, cnt)) | extra);
 }
 
 static ssize_t tagged_sendv(struct fid_ep *ep, const struct iovec *iov, void **desc, size_t cnt,
@@ -166,19 +166,19 @@ static ssize_t tagged_senddata(struct fid_ep *ep, const void *buf, size_t len, v
 
 static ssize_t tagged_sendmsg(struct fid_ep *ep, const struct fi_msg_tagged *msg, uint64_t flags)
 {
-	return fi_tsendmsg(own(ep), msg, flags);
+	return fi_tsendmsg(own_handle(ep), msg, flags);
 }
 
 static ssize_t tagged_inject(struct fid_ep *ep, const void *buf, size_t len, fi_addr_t dest,
 			     uint64_t tag)
 {
-	return fi_tinject(own(ep), buf, len, dest, tag);
+	return fi_tinject(own_handle(ep), buf, len, dest, tag);
 }
 
 static ssize_t tagged_injectdata(struct fid_ep *ep, const void *buf, size_t len, uint64_t data,
 				 fi_addr_t dest, uint64_t tag)
 {
-	return fi_tinjectdata(own(ep), buf, len, data, dest, tag);
+	return fi_tinjectdata(own_handle(ep), buf, len, data, dest, tag);
 }
 
 /* ---- RMA -------------------------------------------------------------------------- */
@@ -200,7 +200,7 @@ static ssize_t rma_readv(struct fid_ep *ep, const struct iovec *iov, void **desc
 	struct fi_msg_rma msg = rma_msg(iov, desc, cnt, src, &remote, addr, key, context);
 
 	/* A read has nothing to inject. */
-	return fi_readmsg(own(ep), &msg, tx_flags(ep, SIZE_MAX));
+	return fi_readmsg(own_handle(ep), &msg, tx_flags(ep, SIZE_MAX));
 }
 
 static ssize_t rma_read(struct fid_ep *ep, void *buf, size_t len, void *desc, fi_addr_t src,
@@ -213,7 +213,7 @@ static ssize_t rma_read(struct fid_ep *ep, void *buf, size_t len, void *desc, fi
 
 static ssize_t rma_readmsg(struct fid_ep *ep, const struct fi_msg_rma *msg, uint64_t flags)
 {
-	return fi_readmsg(own(ep), msg, flags);
+	return fi_readmsg(own_handle(ep), msg, flags);
 }
 
 static ssize_t rma_writev(struct fid_ep *ep, const struct iovec *iov, void **desc, size_t cnt,
@@ -222,7 +222,7 @@ static ssize_t rma_writev(struct fid_ep *ep, const struct iovec *iov, void **des
 	struct fi_rma_iov remote;
 	struct fi_msg_rma msg = rma_msg(iov, desc, cnt, dest, &remote, addr, key, context);
 
-	return fi_writemsg(own(ep), &msg, tx_flags(ep, remote.len));
+	return fi_writemsg(own_handle(ep), &msg, tx_flags(ep, remote.len));
 }
 
 static ssize_t rma_write(struct fid_ep *ep, const void *buf, size_t len, void *desc,
@@ -235,13 +235,13 @@ static ssize_t rma_write(struct fid_ep *ep, const void *buf, size_t len, void *d
 
 static ssize_t rma_writemsg(struct fid_ep *ep, const struct fi_msg_rma *msg, uint64_t flags)
 {
-	return fi_writemsg(own(ep), msg, flags);
+	return fi_writemsg(own_handle(ep), msg, flags);
 }
 
 static ssize_t rma_inject(struct fid_ep *ep, const void *buf, size_t len, fi_addr_t dest,
 			  uint64_t addr, uint64_t key)
 {
-	return fi_inject_write(own(ep), buf, len, dest, addr, key);
+	return fi_inject_write(own_handle(ep), buf, len, dest, addr, key);
 }
 
 static ssize_t rma_writedata(struct fid_ep *ep, const void *buf, size_t len, void *desc,
@@ -253,13 +253,13 @@ static ssize_t rma_writedata(struct fid_ep *ep, const void *buf, size_t len, voi
 	struct fi_msg_rma msg = rma_msg(&iov, &desc, 1, dest, &remote, addr, key, context);
 
 	msg.data = data;
-	return fi_writemsg(own(ep), &msg, tx_flags(ep, len) | FI_REMOTE_CQ_DATA);
+	return fi_writemsg(own_handle(ep), &msg, tx_flags(ep, len) | FI_REMOTE_CQ_DATA);
 }
 
 static ssize_t rma_injectdata(struct fid_ep *ep, const void *buf, size_t len, uint64_t data,
 			      fi_addr_t dest, uint64_t addr, uint64_t key)
 {
-	return fi_inject_writedata(own(ep), buf, len, data, dest, addr, key);
+	return fi_inject_writedata(own_handle(ep), buf, len, data, dest, addr, key);
 }
 
 /* ---- atomics ----------------------------------------------------------------------- */
@@ -270,7 +270,7 @@ struct amo {
 	struct fi_msg_atomic msg;
 };
 
-static size_t elements(const struct fi_ioc *ioc, size_t cnt)
+static size_t ioc_elements(const struct fi_ioc *ioc, size_t cnt)
 {
 	size_t i, sum = 0;
 
@@ -299,8 +299,8 @@ static ssize_t amo_writev(struct fid_ep *ep, const struct fi_ioc *iov, void **de
 {
 	struct amo a;
 
-	return fi_atomicmsg(own(ep), amo_fill(&a, iov, desc, cnt, elements(iov, cnt), dest, addr, key,
-					      type, op, context), tx_flags(ep, 0));
+	return fi_atomicmsg(own_handle(ep), amo_fill(&a, iov, desc, cnt, ioc_elements(iov, cnt), dest, addr, key,
+						     type, op, context), tx_flags(ep, 0));
 }
 
 static ssize_t amo_write(struct fid_ep *ep, const void *buf, size_t cnt, void *desc, fi_addr_t dest,
@@ -314,13 +314,13 @@ static ssize_t amo_write(struct fid_ep *ep, const void *buf, size_t cnt, void *d
 
 static ssize_t amo_writemsg(struct fid_ep *ep, const struct fi_msg_atomic *msg, uint64_t flags)
 {
-	return fi_atomicmsg(own(ep), msg, flags);
+	return fi_atomicmsg(own_handle(ep), msg, flags);
 }
 
 static ssize_t amo_inject(struct fid_ep *ep, const void *buf, size_t cnt, fi_addr_t dest,
 			  uint64_t addr, uint64_t key, enum fi_datatype type, enum fi_op op)
 {
-	return fi_inject_atomic(own(ep), buf, cnt, dest, addr, key, type, op);
+	return fi_inject_atomic(own_handle(ep), buf, cnt, dest, addr, key, type, op);
 }
 
 static ssize_t amo_fetchv(struct fid_ep *ep, const struct fi_ioc *iov, void **desc, size_t cnt,
@@ -330,8 +330,8 @@ static ssize_t amo_fetchv(struct fid_ep *ep, const struct fi_ioc *iov, void **de
 {
 	struct amo a;
 
-	return fi_fetch_atomicmsg(own(ep), amo_fill(&a, iov, desc, cnt, elements(result, result_cnt),
-						    dest, addr, key, type, op, context),
+	return fi_fetch_atomicmsg(own_handle(ep), amo_fill(&a, iov, desc, cnt, ioc_elements(result, result_cnt),
+							   dest, addr, key, type, op, context),
 				  result, result_desc, result_cnt, tx_flags(ep, 0));
 }
 
@@ -349,7 +349,7 @@ static ssize_t amo_fetch(struct fid_ep *ep, const void *buf, size_t cnt, void *d
 static ssize_t amo_fetchmsg(struct fid_ep *ep, const struct fi_msg_atomic *msg,
 			    struct fi_ioc *result, void **desc, size_t cnt, uint64_t flags)
 {
-	return fi_fetch_atomicmsg(own(ep), msg, result, desc, cnt, flags);
+	return fi_fetch_atomicmsg(own_handle(ep), msg, result, desc, cnt, flags);
 }
 
 static ssize_t amo_comparev(struct fid_ep *ep, const struct fi_ioc *iov, void **desc, size_t cnt,
@@ -360,8 +360,8 @@ static ssize_t amo_comparev(struct fid_ep *ep, const struct fi_ioc *iov, void **
 {
 	struct amo a;
 
-	return fi_compare_atomicmsg(own(ep), amo_fill(&a, iov, desc, cnt, elements(iov, cnt), dest,
-						      addr, key, type, op, context),
+	return fi_compare_atomicmsg(own_handle(ep), amo_fill(&a, iov, desc, cnt, ioc_elements(iov, cnt), dest,
+							     addr, key, type, op, context),
 				    compare, compare_desc, compare_cnt, result, result_desc,
 				    result_cnt, tx_flags(ep, 0));
 }
@@ -384,23 +384,23 @@ static ssize_t amo_comparemsg(struct fid_ep *ep, const struct fi_msg_atomic *msg
 			      struct fi_ioc *result, void **result_desc, size_t result_cnt,
 			      uint64_t flags)
 {
-	return fi_compare_atomicmsg(own(ep), msg, compare, compare_desc, compare_cnt, result,
+	return fi_compare_atomicmsg(own_handle(ep), msg, compare, compare_desc, compare_cnt, result,
 				    result_desc, result_cnt, flags);
 }
 
 static int amo_valid(struct fid_ep *ep, enum fi_datatype type, enum fi_op op, size_t *cnt)
 {
-	return fi_atomicvalid(own(ep), type, op, cnt);
+	return fi_atomicvalid(own_handle(ep), type, op, cnt);
 }
 
 static int amo_fetch_valid(struct fid_ep *ep, enum fi_datatype type, enum fi_op op, size_t *cnt)
 {
-	return fi_fetch_atomicvalid(own(ep), type, op, cnt);
+	return fi_fetch_atomicvalid(own_handle(ep), type, op, cnt);
 }
 
 static int amo_compare_valid(struct fid_ep *ep, enum fi_datatype type, enum fi_op op, size_t *cnt)
 {
-	return fi_compare_atomicvalid(own(ep), type, op, cnt);
+	return fi_compare_atomicvalid(own_handle(ep), type, op, cnt);
 }
 
 /* ---- tables ------------------------------------------------------------------------ */
@@ -462,7 +462,7 @@ struct obj_by_msg_tables obj_by_msg_tables = {
 
 void obj_by_msg(struct fid_ep *alias, bool on)
 {
-	const struct fid_ep *ep = own(alias);
+	const struct fid_ep *ep = own_handle(alias);
 
 	alias->msg = on ? &obj_by_msg_tables.msg : ep->msg;
 	alias->tagged = on ? &obj_by_msg_tables.tagged : ep->tagged;

@@ -45,8 +45,8 @@ enum obj_cm_state obj_cm_shut(struct obj_ep *ep)
 	return was;
 }
 
-/* The group of the connection is locked from here to unlock(), if there is one yet. */
-static struct obj_prog *lock(struct obj_ep *ep)
+/* The group of the connection is locked from here to cm_unlock(), if there is one yet. */
+static struct obj_prog *cm_lock(struct obj_ep *ep)
 {
 	struct obj_prog *prog = ep->cm.prog ? ep->cm.prog : ep->enabled ? ep->prog : NULL;
 
@@ -55,7 +55,7 @@ static struct obj_prog *lock(struct obj_ep *ep)
 	return prog;
 }
 
-static void unlock(struct obj_prog *prog)
+static void cm_unlock(struct obj_prog *prog)
 {
 	if (prog)
 		lock_put(&prog->lock);
@@ -102,9 +102,9 @@ static int cm_getname(fid_t fid, void *addr, size_t *len_p)
 
 	if (!len_p || (!addr && *len_p))
 		return -FI_EINVAL;
-	prog = lock(ep);
+	prog = cm_lock(ep);
 	ret = ep->cm.ops->getname(ep, addr, len_p);
-	unlock(prog);
+	cm_unlock(prog);
 	return ret;
 }
 
@@ -116,9 +116,9 @@ static int cm_setname(fid_t fid, void *addr, size_t len)
 
 	if (!ep->cm.ops->setname)
 		return -FI_ENOSYS;
-	prog = lock(ep);
+	prog = cm_lock(ep);
 	ret = ep->cm.ops->setname(ep, addr, len);
-	unlock(prog);
+	cm_unlock(prog);
 	return ret;
 }
 
@@ -130,10 +130,10 @@ static int cm_getpeer(struct fid_ep *fid, void *addr, size_t *len_p)
 
 	if (!len_p || (!addr && *len_p))
 		return -FI_EINVAL;
-	prog = lock(ep);
+	prog = cm_lock(ep);
 	if (obj_cm_state(ep) == OBJ_CM_CONNECTED)
 		ret = ep->cm.ops->getpeer(ep, addr, len_p);
-	unlock(prog);
+	cm_unlock(prog);
 	return ret;
 }
 
@@ -144,7 +144,7 @@ static int no_peer(struct fid_ep *fid, void *addr, size_t *len_p)
 
 /* ---- events ----------------------------------------------------------------- */
 
-static void event(struct obj_ep *ep, uint32_t what, const void *data, size_t len)
+static void cm_report(struct obj_ep *ep, uint32_t what, const void *data, size_t len)
 {
 	int ret = obj_eq_write_cm(ep->eq, what, &ep->h.fid.fid, NULL, data, len);
 
@@ -156,7 +156,7 @@ static void event(struct obj_ep *ep, uint32_t what, const void *data, size_t len
 void obj_cm_connected(struct obj_ep *ep, const void *data, size_t len)
 {
 	obj_cm_set_state(ep, OBJ_CM_CONNECTED);
-	event(ep, FI_CONNECTED, data, len);
+	cm_report(ep, FI_CONNECTED, data, len);
 }
 
 void obj_cm_refused(struct obj_ep *ep, enum obj_cm_state state, int err, int prov_errno,
@@ -178,7 +178,7 @@ void obj_cm_refused(struct obj_ep *ep, enum obj_cm_state state, int err, int pro
 void obj_cm_ended(struct obj_ep *ep)
 {
 	assert(obj_cm_state(ep) == OBJ_CM_SHUT && "the event follows the state");
-	event(ep, FI_SHUTDOWN, NULL, 0);
+	cm_report(ep, FI_SHUTDOWN, NULL, 0);
 }
 
 /* ---- connect, accept, shutdown ---------------------------------------------- */
@@ -207,7 +207,7 @@ static int may_connect(struct obj_ep *ep)
 	}
 }
 
-static int enable(struct obj_ep *ep, const void *data, size_t len)
+static int cm_enable(struct obj_ep *ep, const void *data, size_t len)
 {
 	int ret = obj_cm_check_data(ep->prov, data, len, ep->cm.data_size);
 
@@ -239,12 +239,12 @@ static int cm_connect(struct fid_ep *fid, const void *addr, const void *data, si
 
 	if (!addr)
 		addr = ep->info->dest_addr;
-	ret = addr ? enable(ep, data, len) : -FI_EINVAL;
+	ret = addr ? cm_enable(ep, data, len) : -FI_EINVAL;
 	if (ret)
 		return ret;
-	prog = lock(ep);
+	prog = cm_lock(ep);
 	ret = connect_locked(ep, addr, data, len);
-	unlock(prog);
+	cm_unlock(prog);
 	return ret;
 }
 
@@ -277,13 +277,13 @@ static int cm_accept(struct fid_ep *fid, const void *data, size_t len)
 {
 	struct obj_ep *ep = obj_ep_of(fid);
 	struct obj_prog *prog;
-	int ret = enable(ep, data, len);
+	int ret = cm_enable(ep, data, len);
 
 	if (ret)
 		return ret;
-	prog = lock(ep);
+	prog = cm_lock(ep);
 	ret = accept_locked(ep, data, len);
-	unlock(prog);
+	cm_unlock(prog);
 	return ret;
 }
 
@@ -299,12 +299,12 @@ static int cm_shutdown(struct fid_ep *fid, uint64_t flags)
 
 	if (flags)
 		return -FI_EINVAL;
-	prog = lock(ep);
+	prog = cm_lock(ep);
 	if (obj_cm_state(ep) == OBJ_CM_CONNECTED) {
 		ret = ep->cm.ops->shutdown(ep);
 		obj_cm_ended(ep);
 	}
-	unlock(prog);
+	cm_unlock(prog);
 	return ret;
 }
 
@@ -333,14 +333,14 @@ static int take_req(struct obj_ep *ep, struct obj_connreq *cr)
 
 	if (cr->ep)
 		return -FI_EBUSY;
-	prog = lock(ep);
+	prog = cm_lock(ep);
 	if (ep->cm.ops->take_req)
 		ret = ep->cm.ops->take_req(ep, cr->req);
 	if (!ret) {
 		cr->ep = ep;
 		ep->cm.req = cr;
 	}
-	unlock(prog);
+	cm_unlock(prog);
 	return ret;
 }
 

@@ -210,31 +210,31 @@ static int feed_all(struct obj_ep *ep)
 /* Does @caps, with its modifiers, include this direction?  None of the modifiers
  * means all of them.
  */
-static bool does(uint64_t caps, uint64_t primary, uint64_t direction, uint64_t all)
+static bool caps_include(uint64_t caps, uint64_t primary, uint64_t direction, uint64_t all)
 {
 	return (caps & primary) && ((caps & direction) || !(caps & all));
 }
 
-static bool transmits(const struct obj_ep *ep)
+static bool ep_transmits(const struct obj_ep *ep)
 {
 	uint64_t caps = ep->info->tx_attr->caps ? ep->info->tx_attr->caps : ep->caps;
 	size_t fclass = ep->h.fid.fid.fclass;
 
 	if (fclass != FI_CLASS_EP && fclass != FI_CLASS_TX_CTX)
 		return false;
-	return does(caps, FI_MSG | FI_TAGGED, FI_SEND, FI_SEND | FI_RECV) ||
-	       does(caps, FI_RMA | FI_ATOMIC, FI_READ | FI_WRITE,
-		    FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE);
+	return caps_include(caps, FI_MSG | FI_TAGGED, FI_SEND, FI_SEND | FI_RECV) ||
+	       caps_include(caps, FI_RMA | FI_ATOMIC, FI_READ | FI_WRITE,
+			    FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE);
 }
 
-static bool receives(const struct obj_ep *ep)
+static bool ep_receives(const struct obj_ep *ep)
 {
 	uint64_t caps = ep->info->rx_attr->caps ? ep->info->rx_attr->caps : ep->caps;
 	size_t fclass = ep->h.fid.fid.fclass;
 
 	if (fclass != FI_CLASS_EP && fclass != FI_CLASS_RX_CTX)
 		return false;
-	return does(caps, FI_MSG | FI_TAGGED, FI_RECV, FI_SEND | FI_RECV);
+	return caps_include(caps, FI_MSG | FI_TAGGED, FI_RECV, FI_SEND | FI_RECV);
 }
 
 static int check_enable(struct obj_ep *ep)
@@ -246,11 +246,11 @@ static int check_enable(struct obj_ep *ep)
 	    ep->info->ep_attr->rx_ctx_cnt == FI_SHARED_CONTEXT) {
 		what = "a shared receive context, as rx_ctx_cnt = FI_SHARED_CONTEXT says,";
 		ret = -FI_EOPBADSTATE;
-	} else if (transmits(ep) && !ep->tx_cq) {
+	} else if (ep_transmits(ep) && !ep->tx_cq) {
 		what = "a completion queue with FI_TRANSMIT (needed for errors, even if it "
 		       "is to report nothing else: FI_SELECTIVE_COMPLETION)";
 		ret = -FI_ENOCQ;
-	} else if (receives(ep) && !ep->rx_cq && !(ep->srx && ep->srx->rx_cq)) {
+	} else if (ep_receives(ep) && !ep->rx_cq && !(ep->srx && ep->srx->rx_cq)) {
 		what = "a completion queue with FI_RECV";
 		ret = -FI_ENOCQ;
 	} else if (ep->type != FI_EP_MSG && !ep->av && !(ep->sep && ep->sep->av) &&

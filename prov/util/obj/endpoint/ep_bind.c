@@ -23,7 +23,7 @@ static const uint64_t cntr_flags[OBJ_CNTR_CNT] = {
 	[OBJ_CNTR_REMOTE_WRITE] = FI_REMOTE_WRITE,
 };
 
-static int refuse(struct obj_ep *ep, struct fid *fid, int err, const char *why)
+static int bind_refuse(struct obj_ep *ep, struct fid *fid, int err, const char *why)
 {
 	FI_WARN(ep->prov, FI_LOG_EP_CTRL, "cannot bind the %s to the %s %p: %s\n",
 		obj_fid_name(fid), obj_fid_name(&ep->h.fid.fid), (void *) ep, why);
@@ -31,7 +31,7 @@ static int refuse(struct obj_ep *ep, struct fid *fid, int err, const char *why)
 }
 
 /* A context has one direction, so it need not be named. */
-static uint64_t directions(const struct obj_ep *ep, uint64_t flags)
+static uint64_t bind_directions(const struct obj_ep *ep, uint64_t flags)
 {
 	uint64_t dir = flags & (FI_TRANSMIT | FI_RECV);
 
@@ -47,13 +47,13 @@ static uint64_t directions(const struct obj_ep *ep, uint64_t flags)
 }
 
 /* Before and after a slot is filled: an enabled endpoint may use it from other threads. */
-static void enter(struct obj_ep *ep)
+static void bind_enter(struct obj_ep *ep)
 {
 	if (ep->enabled)
 		lock_get(&ep->prog->lock);
 }
 
-static void leave(struct obj_ep *ep)
+static void bind_leave(struct obj_ep *ep)
 {
 	if (!ep->enabled)
 		return;
@@ -62,8 +62,8 @@ static void leave(struct obj_ep *ep)
 	lock_put(&ep->prog->lock);
 }
 
-/* feed - the group of an enabled endpoint drives what is bound late. */
-static int feed(struct obj_ep *ep, struct obj_wait *wait)
+/* bind_feed - the group of an enabled endpoint drives what is bound late. */
+static int bind_feed(struct obj_ep *ep, struct obj_wait *wait)
 {
 	return ep->enabled ? obj_wait_feed(wait, ep->prog) : 0;
 }
@@ -72,24 +72,24 @@ static int bind_cq(struct obj_ep *ep, struct obj_cq *cq, uint64_t flags)
 {
 	int ret;
 	struct fid *self = &ep->h.fid.fid;
-	uint64_t dir = directions(ep, flags);
+	uint64_t dir = bind_directions(ep, flags);
 
 	if (flags & ~CQ_FLAGS)
-		return refuse(ep, &cq->fid.fid, -FI_EBADFLAGS,
-			      "flags other than FI_TRANSMIT, FI_RECV, FI_SELECTIVE_COMPLETION");
+		return bind_refuse(ep, &cq->fid.fid, -FI_EBADFLAGS,
+				   "flags other than FI_TRANSMIT, FI_RECV, FI_SELECTIVE_COMPLETION");
 	/* other libraries take it, too; fi_enable() says what is missing */
 	if (!dir)
 		return 0;
 	if (cq->domain != ep->domain)
-		return refuse(ep, &cq->fid.fid, -FI_EINVAL, "it is of another domain");
+		return bind_refuse(ep, &cq->fid.fid, -FI_EINVAL, "it is of another domain");
 	if (self->fclass == FI_CLASS_SEP)
-		return refuse(ep, &cq->fid.fid, -FI_EINVAL, "bind it to the contexts instead");
+		return bind_refuse(ep, &cq->fid.fid, -FI_EINVAL, "bind it to the contexts instead");
 	if (((dir & FI_TRANSMIT) && ep->tx_cq) || ((dir & FI_RECV) && ep->rx_cq))
-		return refuse(ep, &cq->fid.fid, -FI_EINVAL, "one is bound already");
-	ret = feed(ep, &cq->wait);
+		return bind_refuse(ep, &cq->fid.fid, -FI_EINVAL, "one is bound already");
+	ret = bind_feed(ep, &cq->wait);
 	if (ret)
 		return ret;
-	enter(ep);
+	bind_enter(ep);
 	if (dir & FI_TRANSMIT) {
 		ep->tx_cq = cq;
 		ep->tx_selective = flags & FI_SELECTIVE_COMPLETION;
@@ -100,7 +100,7 @@ static int bind_cq(struct obj_ep *ep, struct obj_cq *cq, uint64_t flags)
 		ep->rx_selective = flags & FI_SELECTIVE_COMPLETION;
 		obj_ref_get(&cq->refs, &ep->rx_cq_ref, self);
 	}
-	leave(ep);
+	bind_leave(ep);
 	return 0;
 }
 
@@ -112,31 +112,31 @@ static int bind_cntr(struct obj_ep *ep, struct obj_cntr *cntr, uint64_t flags)
 	for (i = 0; i < OBJ_CNTR_CNT; i++)
 		known |= cntr_flags[i];
 	if (flags & ~known)
-		return refuse(ep, &cntr->fid.fid, -FI_EBADFLAGS, "unknown flags");
+		return bind_refuse(ep, &cntr->fid.fid, -FI_EBADFLAGS, "unknown flags");
 	if (!flags)
 		return 0;	/* other libraries take it, too: it counts nothing */
 	if (cntr->domain != ep->domain)
-		return refuse(ep, &cntr->fid.fid, -FI_EINVAL, "it is of another domain");
+		return bind_refuse(ep, &cntr->fid.fid, -FI_EINVAL, "it is of another domain");
 	if (ep->h.fid.fid.fclass == FI_CLASS_SEP)
-		return refuse(ep, &cntr->fid.fid, -FI_EINVAL, "bind it to the contexts instead");
+		return bind_refuse(ep, &cntr->fid.fid, -FI_EINVAL, "bind it to the contexts instead");
 	if (ep->enabled && (flags & CNTR_REMOTE) && obj_domain_has_regions(ep->domain))
-		return refuse(ep, &cntr->fid.fid, -FI_EOPBADSTATE,
-			      "the endpoint is enabled, and its domain has regions that peers may "
-			      "have used already");
+		return bind_refuse(ep, &cntr->fid.fid, -FI_EOPBADSTATE,
+				   "the endpoint is enabled, and its domain has regions that peers may "
+				   "have used already");
 	for (i = 0; i < OBJ_CNTR_CNT; i++)
 		if ((flags & cntr_flags[i]) && ep->cntrs[i])
-			return refuse(ep, &cntr->fid.fid, -FI_EINVAL, "one is bound already");
-	ret = feed(ep, &cntr->wait);
+			return bind_refuse(ep, &cntr->fid.fid, -FI_EINVAL, "one is bound already");
+	ret = bind_feed(ep, &cntr->wait);
 	if (ret)
 		return ret;
-	enter(ep);
+	bind_enter(ep);
 	for (i = 0; i < OBJ_CNTR_CNT; i++) {
 		if (!(flags & cntr_flags[i]))
 			continue;
 		ep->cntrs[i] = cntr;
 		obj_ref_get(&cntr->refs, &ep->cntr_refs[i], &ep->h.fid.fid);
 	}
-	leave(ep);
+	bind_leave(ep);
 	return 0;
 }
 
@@ -145,20 +145,20 @@ static int bind_av(struct obj_ep *ep, struct obj_av *av, uint64_t flags)
 	size_t fclass = ep->h.fid.fid.fclass;
 
 	if (flags)
-		return refuse(ep, &av->fid.fid, -FI_EBADFLAGS, "flags are not 0");
+		return bind_refuse(ep, &av->fid.fid, -FI_EBADFLAGS, "flags are not 0");
 	if (av->domain != ep->domain)
-		return refuse(ep, &av->fid.fid, -FI_EINVAL, "it is of another domain");
+		return bind_refuse(ep, &av->fid.fid, -FI_EINVAL, "it is of another domain");
 	if (ep->type == FI_EP_MSG)
-		return refuse(ep, &av->fid.fid, -FI_EINVAL, "connected endpoints have one peer");
+		return bind_refuse(ep, &av->fid.fid, -FI_EINVAL, "connected endpoints have one peer");
 	if (fclass == FI_CLASS_SRX_CTX)
-		return refuse(ep, &av->fid.fid, -FI_EINVAL, "bind it to the endpoints that use this");
+		return bind_refuse(ep, &av->fid.fid, -FI_EINVAL, "bind it to the endpoints that use this");
 	if (fclass == FI_CLASS_TX_CTX || fclass == FI_CLASS_RX_CTX)
-		return refuse(ep, &av->fid.fid, -FI_EINVAL, "bind it to the scalable endpoint");
+		return bind_refuse(ep, &av->fid.fid, -FI_EINVAL, "bind it to the scalable endpoint");
 	if (ep->av)
-		return refuse(ep, &av->fid.fid, -FI_EINVAL, "one is bound already");
+		return bind_refuse(ep, &av->fid.fid, -FI_EINVAL, "one is bound already");
 	if ((av->flags & FI_EVENT) && !av->eq)
-		return refuse(ep, &av->fid.fid, -FI_ENOEQ,
-			      "it was opened with FI_EVENT: bind an event queue to it first");
+		return bind_refuse(ep, &av->fid.fid, -FI_ENOEQ,
+				   "it was opened with FI_EVENT: bind an event queue to it first");
 	ep->av = av;
 	obj_ref_get(&av->refs, &ep->av_ref, &ep->h.fid.fid);
 	return 0;
@@ -167,9 +167,9 @@ static int bind_av(struct obj_ep *ep, struct obj_av *av, uint64_t flags)
 static int bind_eq(struct obj_ep *ep, struct obj_eq *eq, uint64_t flags)
 {
 	if (eq->fabric != ep->domain->fabric)
-		return refuse(ep, &eq->fid.fid, -FI_EINVAL, "it is of another fabric");
+		return bind_refuse(ep, &eq->fid.fid, -FI_EINVAL, "it is of another fabric");
 	if (ep->eq)
-		return refuse(ep, &eq->fid.fid, -FI_EINVAL, "one is bound already");
+		return bind_refuse(ep, &eq->fid.fid, -FI_EINVAL, "one is bound already");
 	ep->eq = eq;
 	ep->eq_flags = flags;
 	obj_ref_get(&eq->refs, &ep->eq_ref, &ep->h.fid.fid);
@@ -181,12 +181,12 @@ static int bind_srx(struct obj_ep *ep, struct obj_ep *srx, uint64_t flags)
 	struct fid *fid = &srx->h.fid.fid;
 
 	if (flags)
-		return refuse(ep, fid, -FI_EBADFLAGS, "flags are not 0");
+		return bind_refuse(ep, fid, -FI_EBADFLAGS, "flags are not 0");
 	if (srx->domain != ep->domain)
-		return refuse(ep, fid, -FI_EINVAL, "it is of another domain");
+		return bind_refuse(ep, fid, -FI_EINVAL, "it is of another domain");
 	if (ep->h.fid.fid.fclass != FI_CLASS_EP || ep->srx)
-		return refuse(ep, fid, -FI_EINVAL, ep->srx ? "one is bound already" :
-			      "only a standard endpoint takes one");
+		return bind_refuse(ep, fid, -FI_EINVAL, ep->srx ? "one is bound already" :
+				   "only a standard endpoint takes one");
 	if (ep->ops->bind) {
 		int ret = ep->ops->bind(ep, fid, flags);
 
@@ -201,21 +201,21 @@ static int bind_srx(struct obj_ep *ep, struct obj_ep *srx, uint64_t flags)
 static int bind_stx(struct obj_ep *ep, struct obj_stx *stx, uint64_t flags)
 {
 	if (flags)
-		return refuse(ep, &stx->fid.fid, -FI_EBADFLAGS, "flags are not 0");
+		return bind_refuse(ep, &stx->fid.fid, -FI_EBADFLAGS, "flags are not 0");
 	if (stx->domain != ep->domain)
-		return refuse(ep, &stx->fid.fid, -FI_EINVAL, "it is of another domain");
+		return bind_refuse(ep, &stx->fid.fid, -FI_EINVAL, "it is of another domain");
 	if (ep->h.fid.fid.fclass != FI_CLASS_EP || ep->stx_bound)
-		return refuse(ep, &stx->fid.fid, -FI_EINVAL, ep->stx_bound ? "one is bound already" :
-			      "only a standard endpoint takes one");
+		return bind_refuse(ep, &stx->fid.fid, -FI_EINVAL, ep->stx_bound ? "one is bound already" :
+				   "only a standard endpoint takes one");
 	if (ep->ops->bind) {
 		int ret = ep->ops->bind(ep, &stx->fid.fid, flags);
 
 		if (ret)
 			return ret;
 	}
-	enter(ep);
+	bind_enter(ep);
 	ep->stx_bound = true;
-	leave(ep);
+	bind_leave(ep);
 	return 0;
 }
 
@@ -235,7 +235,7 @@ int obj_ep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 	if (!bfid)
 		return -FI_EINVAL;
 	if (too_late(ep, bfid->fclass))
-		return refuse(ep, bfid, -FI_EOPBADSTATE, "it is enabled already");
+		return bind_refuse(ep, bfid, -FI_EOPBADSTATE, "it is enabled already");
 	switch (bfid->fclass) {
 	case FI_CLASS_CQ:
 		return bind_cq(ep, container_of(bfid, struct obj_cq, fid.fid), flags);
@@ -251,6 +251,6 @@ int obj_ep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 		return bind_stx(ep, container_of(bfid, struct obj_stx, fid.fid), flags);
 	default:
 		return ep->ops->bind ? ep->ops->bind(ep, bfid, flags) :
-		       refuse(ep, bfid, -FI_EINVAL, "these two do not go together");
+		       bind_refuse(ep, bfid, -FI_EINVAL, "these two do not go together");
 	}
 }

@@ -24,7 +24,7 @@
 /* ---- operation flags and aliases ----------------------------------------- */
 
 /* Exactly one of FI_TRANSMIT and FI_RECV says which flags are meant. */
-static uint64_t *flags_of(struct obj_ep_handle *h, uint64_t which)
+static uint64_t *op_flags_of(struct obj_ep_handle *h, uint64_t which)
 {
 	switch (which & (FI_TRANSMIT | FI_RECV)) {
 	case FI_TRANSMIT:
@@ -39,7 +39,7 @@ static uint64_t *flags_of(struct obj_ep_handle *h, uint64_t which)
 /* set_op_flags - @may: more than the flags that every handle may have */
 static int set_op_flags(struct obj_ep_handle *h, uint64_t flags, uint64_t may)
 {
-	uint64_t *to = flags_of(h, flags), set = flags & ~(FI_TRANSMIT | FI_RECV);
+	uint64_t *to = op_flags_of(h, flags), set = flags & ~(FI_TRANSMIT | FI_RECV);
 
 	if (!to)
 		return -FI_EINVAL;
@@ -60,7 +60,7 @@ static int set_alias_flags(struct obj_ep_handle *alias, uint64_t flags)
 
 static int get_op_flags(struct obj_ep_handle *h, uint64_t *flags)
 {
-	const uint64_t *from = flags_of(h, *flags);
+	const uint64_t *from = op_flags_of(h, *flags);
 
 	if (!from)
 		return -FI_EINVAL;
@@ -179,7 +179,7 @@ static size_t *size_opt(struct obj_ep *ep, int optname)
 	}
 }
 
-static int show(const void *val, size_t size, void *optval, size_t *optlen)
+static int show_opt(const void *val, size_t size, void *optval, size_t *optlen)
 {
 	size_t room = *optlen;
 
@@ -192,7 +192,7 @@ static int show(const void *val, size_t size, void *optval, size_t *optlen)
 
 int obj_ep_show_size(size_t size, void *optval, size_t *optlen)
 {
-	return optlen ? show(&size, sizeof(size), optval, optlen) : -FI_EINVAL;
+	return optlen ? show_opt(&size, sizeof(size), optval, optlen) : -FI_EINVAL;
 }
 
 /* Without an RDMA device every transfer of device memory is copied through the host; with one, none
@@ -260,9 +260,9 @@ int obj_ep_getopt(struct fid *fid, int level, int optname, void *optval, size_t 
 	if (!optlen)
 		return -FI_EINVAL;
 	if (optname == FI_OPT_FI_HMEM_P2P && (ep->caps & FI_HMEM))
-		return show(&ep->hmem_p2p, sizeof(ep->hmem_p2p), optval, optlen);
+		return show_opt(&ep->hmem_p2p, sizeof(ep->hmem_p2p), optval, optlen);
 	if (optname == NET_OPT_STAGED && ep->prog)
-		return show(&(const _Atomic bool *) { &ep->prog->staged }, sizeof(_Atomic bool *), optval, optlen);
+		return show_opt(&(const _Atomic bool *) { &ep->prog->staged }, sizeof(_Atomic bool *), optval, optlen);
 	size = optname == FI_OPT_CM_DATA_SIZE && ep->cm.data_size ? &ep->cm.data_size :
 								    size_opt(ep, optname);
 	if (!size)

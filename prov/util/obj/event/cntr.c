@@ -30,7 +30,7 @@ static void set_next(struct obj_cntr *cntr)
 	atomic_store(&cntr->next, next);
 }
 
-static bool is_due(const struct obj_cntr *cntr, const struct obj_cntr_thr *thr)
+static bool thr_is_due(const struct obj_cntr *cntr, const struct obj_cntr_thr *thr)
 {
 	uint64_t value = atomic_load(&cntr->value);
 
@@ -46,7 +46,7 @@ void obj_cntr_reached(struct obj_cntr *cntr)
 	list_init(&due);
 	lock_get(&cntr->lock);
 	list_for_each_entry_safe(thr, tmp, &cntr->thresholds, node) {
-		if (!is_due(cntr, thr))
+		if (!thr_is_due(cntr, thr))
 			continue;
 		list_del(&thr->node);
 		thr->waiting = false;
@@ -72,7 +72,7 @@ void obj_cntr_on_threshold(struct obj_cntr *cntr, struct obj_cntr_thr *thr)
 	thr->waiting = true;
 	set_next(cntr);
 	/* The counter may have passed it before the threshold could be seen. */
-	due = is_due(cntr, thr);
+	due = thr_is_due(cntr, thr);
 	lock_put(&cntr->lock);
 	if (due)
 		obj_cntr_reached(cntr);
@@ -130,7 +130,7 @@ static uint64_t cntr_readerr(struct fid_cntr *fid)
 }
 
 /* The program has changed the counter: threads that wait for a value look again. */
-static int changed(struct obj_cntr *cntr, uint64_t value)
+static int cntr_notify(struct obj_cntr *cntr, uint64_t value)
 {
 	if (value >= atomic_load(&cntr->next))
 		obj_cntr_reached(cntr);
@@ -151,7 +151,7 @@ static int cntr_add(struct fid_cntr *fid, uint64_t value)
 {
 	struct obj_cntr *cntr = obj_cntr_of(fid);
 
-	return changed(cntr, atomic_fetch_add(&cntr->value, value) + value);
+	return cntr_notify(cntr, atomic_fetch_add(&cntr->value, value) + value);
 }
 
 static int cntr_set(struct fid_cntr *fid, uint64_t value)
@@ -159,7 +159,7 @@ static int cntr_set(struct fid_cntr *fid, uint64_t value)
 	struct obj_cntr *cntr = obj_cntr_of(fid);
 
 	atomic_store(&cntr->value, value);
-	return changed(cntr, value);
+	return cntr_notify(cntr, value);
 }
 
 static int cntr_adderr(struct fid_cntr *fid, uint64_t value)
@@ -296,7 +296,7 @@ static struct fi_ops_cntr cntr_peer_ops = {
 };
 OBJ_OPS_TABLE(cntr_peer_ops, cntr)
 
-static int check_attr(struct obj_domain *domain, const struct fi_cntr_attr *attr)
+static int cntr_check_attr(struct obj_domain *domain, const struct fi_cntr_attr *attr)
 {
 	const char *what = NULL;
 
@@ -354,7 +354,7 @@ int obj_cntr_open(struct fid_domain *domain_fid, struct fi_cntr_attr *attr,
 	if (attr->flags & FI_XPU)
 		return domain->xpu ? domain->xpu->cntr(domain, attr, cntr_p, context) :
 				     obj_domain_no_xpu(domain, "fi_cntr_open");
-	ret = check_attr(domain, attr);
+	ret = cntr_check_attr(domain, attr);
 	if (ret)
 		return ret;
 	if ((attr->flags & FI_PEER) && (!peer || !peer->cntr))

@@ -22,7 +22,7 @@
 
 /* ---- reading the ring ----------------------------------------------------- */
 
-static inline void pop(struct obj_cq *cq)
+static inline void cq_pop(struct obj_cq *cq)
 {
 	__atomic_store_n(&cq->head, cq->head + 1, __ATOMIC_RELAXED);
 }
@@ -41,7 +41,7 @@ static inline void move_word(char *to, const void *from, size_t at)
 /* Word by word, as it was written: a wider load has to wait until the words behind it
  * have left the store buffer, and the entry of a reply was written a moment ago.
  */
-static inline void show(char *buf, const struct fi_cq_tagged_entry *e, size_t size)
+static inline void show_entry(char *buf, const struct fi_cq_tagged_entry *e, size_t size)
 {
 	if (size > sizeof(struct fi_cq_msg_entry)) {
 		if (size == sizeof(struct fi_cq_tagged_entry))
@@ -57,8 +57,8 @@ static inline void show(char *buf, const struct fi_cq_tagged_entry *e, size_t si
 }
 
 /* Copy a format's prefix of up to @count successes; stops before an error. */
-static inline ssize_t take(struct obj_cq *cq, char *buf, size_t count, fi_addr_t *src,
-			   size_t size)
+static inline ssize_t cq_take(struct obj_cq *cq, char *buf, size_t count, fi_addr_t *src,
+			      size_t size)
 {
 	struct obj_cq_slot *slot;
 	size_t i;
@@ -67,10 +67,10 @@ static inline ssize_t take(struct obj_cq *cq, char *buf, size_t count, fi_addr_t
 		slot = cq_head(cq);
 		if (__builtin_expect(slot->err != NULL, 0))
 			break;
-		show(buf + i * size, &slot->e, size);
+		show_entry(buf + i * size, &slot->e, size);
 		if (src)
 			src[i] = slot->src;
-		pop(cq);
+		cq_pop(cq);
 	}
 	return (ssize_t) i;
 }
@@ -80,18 +80,18 @@ static ssize_t take_any(struct obj_cq *cq, void *buf, size_t count, fi_addr_t *s
 {
 	switch (cq->entry_size) {
 	case sizeof(struct fi_cq_entry):
-		return take(cq, buf, count, src, sizeof(struct fi_cq_entry));
+		return cq_take(cq, buf, count, src, sizeof(struct fi_cq_entry));
 	case sizeof(struct fi_cq_msg_entry):
-		return take(cq, buf, count, src, sizeof(struct fi_cq_msg_entry));
+		return cq_take(cq, buf, count, src, sizeof(struct fi_cq_msg_entry));
 	case sizeof(struct fi_cq_data_entry):
-		return take(cq, buf, count, src, sizeof(struct fi_cq_data_entry));
+		return cq_take(cq, buf, count, src, sizeof(struct fi_cq_data_entry));
 	default:
-		return take(cq, buf, count, src, sizeof(struct fi_cq_tagged_entry));
+		return cq_take(cq, buf, count, src, sizeof(struct fi_cq_tagged_entry));
 	}
 }
 
-/* restart - begin an empty ring at its beginning: a queue that never holds much stays in the caches. */
-static inline void restart(struct obj_cq *cq)
+/* ring_restart - begin an empty ring at its beginning: a queue that never holds much stays in the caches. */
+static inline void ring_restart(struct obj_cq *cq)
 {
 	__atomic_store_n(&cq->head, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&cq->tail, 0, __ATOMIC_RELAXED);
@@ -107,7 +107,7 @@ static inline __attribute__((always_inline)) ssize_t read_ring(struct obj_cq *cq
 	lock_get(&cq->lock);
 	ret = take_any(cq, buf, count, src);
 	if (cq->head == cq->tail)
-		restart(cq);
+		ring_restart(cq);
 	if (!ret && __builtin_expect(cq->head != cq->tail || cq->overrun, 0))
 		ret = -FI_EAVAIL;
 	lock_put(&cq->lock);
@@ -130,7 +130,7 @@ static inline bool looks_empty(struct obj_cq *cq)
  */
 #define READS_PER_POLL 32
 
-static inline bool is_due(struct obj_cq *cq)
+static inline bool poll_is_due(struct obj_cq *cq)
 {
 	uint8_t reads = (uint8_t) (__atomic_load_n(&cq->reads, __ATOMIC_RELAXED) + 1);
 
@@ -154,8 +154,8 @@ static inline bool show_one(struct obj_cq *cq, char *buf)
 
 	if (__builtin_expect(slot->err != NULL, 0))
 		return false;
-	show(buf, &slot->e, cq->entry_size);
-	pop(cq);
+	show_entry(buf, &slot->e, cq->entry_size);
+	cq_pop(cq);
 	return true;
 }
 
@@ -185,8 +185,8 @@ static __attribute__((noinline)) ssize_t push_and_say(struct obj_cq *cq, ssize_t
 	return ret;
 }
 
-/* nothing - what to say where there is no entry. */
-static inline ssize_t nothing(const struct obj_cq *cq)
+/* no_entry - what to say where there is no entry. */
+static inline ssize_t no_entry(const struct obj_cq *cq)
 {
 	return __atomic_load_n(&cq->overrun, __ATOMIC_RELAXED) ? -FI_EAVAIL : -FI_EAGAIN;
 }
@@ -206,11 +206,11 @@ static __attribute__((noinline)) ssize_t read_slow(struct obj_cq *cq, void *buf,
 						   fi_addr_t *src)
 {
 	if (count && is_dry(cq) && looks_empty(cq))
-		return nothing(cq);
+		return no_entry(cq);
 	obj_wait_called(&cq->wait);
 	obj_cq_progress(cq);
 	if (looks_empty(cq))
-		return nothing(cq);
+		return no_entry(cq);
 	if (!count)
 		return 0;
 	return read_and_push(cq, buf, count, src);
@@ -254,7 +254,7 @@ static inline __attribute__((always_inline)) ssize_t read_empty(struct obj_cq *c
 	size_t got;
 
 	if (is_dry(cq) || (prog && obj_prog_still(prog)))
-		return nothing(cq);
+		return no_entry(cq);
 	open_sink(cq, buf, count, src);
 	if (__builtin_expect(prog != NULL, 1))
 		obj_prog_poll_as(prog, true);
@@ -262,7 +262,7 @@ static inline __attribute__((always_inline)) ssize_t read_empty(struct obj_cq *c
 		obj_feed_poll_all(&cq->wait.feed);
 	got = close_sink(cq);
 	if (!got)		/* an error closes the sink */
-		return looks_empty(cq) ? nothing(cq) : -FI_EAVAIL;
+		return looks_empty(cq) ? no_entry(cq) : -FI_EAVAIL;
 	return got_some(cq, got, count);
 }
 
@@ -285,7 +285,7 @@ static __attribute__((noinline)) ssize_t read_locked(struct obj_cq *cq, struct o
 	obj_prog_leave(prog, done, false);
 	if (got)
 		return got_some(cq, got, count);
-	return looks_empty(cq) ? nothing(cq) : read_and_push(cq, buf, count, src);
+	return looks_empty(cq) ? no_entry(cq) : read_and_push(cq, buf, count, src);
 }
 
 /* read_shared - the group polls unless another thread is at it. */
@@ -293,15 +293,15 @@ static inline __attribute__((always_inline)) ssize_t read_shared(struct obj_cq *
 								 void *buf, size_t count, fi_addr_t *src)
 {
 	if (is_dry(cq))
-		return nothing(cq);
+		return no_entry(cq);
 	if (!lock_try(&prog->lock)) {
 		obj_prog_note_poll(prog);
-		return looks_empty(cq) ? nothing(cq) : read_and_push(cq, buf, count, src);
+		return looks_empty(cq) ? no_entry(cq) : read_and_push(cq, buf, count, src);
 	}
 	if (!obj_prog_still(prog))
 		return read_locked(cq, prog, buf, count, src);
 	lock_put(&prog->lock);
-	return nothing(cq);
+	return no_entry(cq);
 }
 
 /* read_dry - there is nothing in the queue: no part of read_any(), which is a few moves where there is. */
@@ -323,7 +323,7 @@ static inline __attribute__((always_inline)) ssize_t read_any(struct obj_cq *cq,
 	if (looks_empty(cq))
 		return read_dry(cq, buf, count, src);
 	/* A count of 0 asks for progress, whatever lies in the queue. */
-	if (__builtin_expect(!count || is_due(cq), 0))
+	if (__builtin_expect(!count || poll_is_due(cq), 0))
 		return read_slow(cq, buf, count, src);
 	if (count == 1 && !src && cq->unlocked && show_one(cq, buf))
 		return obj_feed_may_stage(&cq->wait.feed) ? push_and_say(cq, 1) : 1;
@@ -347,16 +347,16 @@ static ssize_t cq_readtime(struct fid_cq *fid, void *buf, size_t count, struct f
 	ssize_t ret, i;
 
 	obj_wait_called(&cq->wait);
-	if (!count || is_due(cq) || looks_empty(cq))
+	if (!count || poll_is_due(cq) || looks_empty(cq))
 		obj_cq_progress(cq);
 	if (!count)
-		return looks_empty(cq) ? nothing(cq) : 0;
+		return looks_empty(cq) ? no_entry(cq) : 0;
 	lock_get(&cq->lock);
 	ret = take_any(cq, buf, count, NULL);
 	for (i = 0; i < ret; i++)
 		time[i] = cq->times[(cq->head - (size_t) (ret - i)) & cq->mask];
 	if (!ret)
-		ret = cq->head != cq->tail ? -FI_EAVAIL : nothing(cq);
+		ret = cq->head != cq->tail ? -FI_EAVAIL : no_entry(cq);
 	lock_put(&cq->lock);
 	push_out(cq);
 	return ret;
@@ -477,7 +477,7 @@ static size_t err_entry_size(uint32_t api_version)
 /* Hand out @err.  Where its data goes: into the program's buffer, if it gave one
  * (1.5 and later); else it stays ours until the next call.
  */
-static void show_err(struct obj_cq *cq, struct obj_cq_err *err, struct fi_cq_err_entry *buf)
+static void cq_show_err(struct obj_cq *cq, struct obj_cq_err *err, struct fi_cq_err_entry *buf)
 {
 	uint32_t api = cq->domain->api_version;
 	struct fi_cq_err_entry out = err->e;
@@ -505,8 +505,8 @@ static ssize_t cq_readerr(struct fid_cq *fid, struct fi_cq_err_entry *buf, uint6
 	if (cq->head != cq->tail) {
 		err = cq_head(cq)->err;
 		if (err) {
-			pop(cq);
-			show_err(cq, err, buf);
+			cq_pop(cq);
+			cq_show_err(cq, err, buf);
 			ret = 1;
 		}
 	} else if (cq->overrun) {
@@ -630,7 +630,7 @@ static size_t format_size(enum fi_cq_format format)
 	}
 }
 
-static int check_attr(struct obj_domain *domain, const struct fi_cq_attr *attr)
+static int cq_check_attr(struct obj_domain *domain, const struct fi_cq_attr *attr)
 {
 	const char *what = NULL;
 
@@ -724,7 +724,7 @@ int obj_cq_open(struct fid_domain *domain_fid, struct fi_cq_attr *attr,
 	if (attr->flags & FI_XPU)
 		return domain->xpu ? domain->xpu->cq(domain, attr, cq_p, context) :
 				     obj_domain_no_xpu(domain, "fi_cq_open");
-	ret = check_attr(domain, attr);
+	ret = cq_check_attr(domain, attr);
 	if (ret)
 		return ret;
 	ret = make_cq(domain, attr, &cq);

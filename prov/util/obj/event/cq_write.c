@@ -54,7 +54,7 @@ static bool grow_times(struct obj_cq *cq, size_t slots)
 	return true;
 }
 
-static bool enlarge(struct obj_cq *cq)
+static bool cq_enlarge(struct obj_cq *cq)
 {
 	size_t i, slots = cq->mask + 1;
 	struct obj_cq_slot *ring;
@@ -94,8 +94,8 @@ static bool make_room(struct obj_cq *cq)
 	if (cq->overrun)
 		return false;
 	if (!cq->times)
-		return enlarge(cq);
-	if (cq_used(cq) >= cq->timed_room && !enlarge(cq))
+		return cq_enlarge(cq);
+	if (cq_used(cq) >= cq->timed_room && !cq_enlarge(cq))
 		return false;
 	cq->times[cq->tail & cq->mask] = cq_time_now();
 	return true;
@@ -138,8 +138,8 @@ void cq_err_put(struct obj_cq *cq, struct obj_cq_err *err)
 	cq->spares = err;
 }
 
-/* spare_get - NULL: all are in use.  *@size_p bytes of data have room in it, or none. */
-static struct obj_cq_err *spare_get(struct obj_cq *cq, size_t *size_p)
+/* cq_spare_get - NULL: all are in use.  *@size_p bytes of data have room in it, or none. */
+static struct obj_cq_err *cq_spare_get(struct obj_cq *cq, size_t *size_p)
 {
 	struct obj_cq_err *err = cq->spares;
 
@@ -196,7 +196,7 @@ void obj_cq_write_err(struct obj_cq *cq, const struct fi_cq_err_entry *entry,
 		err->spare = false;
 	lock_get(&cq->lock);
 	if (!err)
-		err = spare_get(cq, &size);
+		err = cq_spare_get(cq, &size);
 	if (err) {
 		fill_err(err, entry, err_data, size);
 		push_err(cq, err);

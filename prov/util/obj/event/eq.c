@@ -175,7 +175,7 @@ void obj_eq_purge(struct obj_eq *eq, const struct fid *fid)
 /* What of @e goes into @len bytes.  Private data of connection events may be cut,
  * nothing else.
  */
-static ssize_t fit(const struct obj_eq_event *e, size_t len)
+static ssize_t event_fit(const struct obj_eq_event *e, size_t len)
 {
 	if (len >= e->size)
 		return (ssize_t) e->size;
@@ -186,7 +186,7 @@ static ssize_t fit(const struct obj_eq_event *e, size_t len)
 }
 
 /* Returns bytes, or -FI_EAGAIN when there is nothing. */
-static ssize_t take(struct obj_eq *eq, uint32_t *event, void *buf, size_t len, uint64_t flags)
+static ssize_t eq_take(struct obj_eq *eq, uint32_t *event, void *buf, size_t len, uint64_t flags)
 {
 	struct obj_eq_event *e;
 	ssize_t ret;
@@ -199,7 +199,7 @@ static ssize_t take(struct obj_eq *eq, uint32_t *event, void *buf, size_t len, u
 	} else if (e->err) {
 		ret = -FI_EAVAIL;
 	} else {
-		ret = fit(e, len);
+		ret = event_fit(e, len);
 	}
 	if (ret < 0) {
 		lock_put(&eq->lock);
@@ -224,13 +224,13 @@ static ssize_t eq_read(struct fid_eq *fid, uint32_t *event, void *buf, size_t le
 		       uint64_t flags)
 {
 	struct obj_eq *eq = obj_eq_of(fid);
-	ssize_t ret = take(eq, event, buf, len, flags);
+	ssize_t ret = eq_take(eq, event, buf, len, flags);
 
 	if (ret != -FI_EAGAIN)
 		return ret;
 	obj_wait_called(&eq->wait);
 	obj_feed_poll(&eq->wait.feed);
-	return take(eq, event, buf, len, flags);
+	return eq_take(eq, event, buf, len, flags);
 }
 
 static bool eq_ready(struct obj_wait *wait, const void *arg)
@@ -270,8 +270,8 @@ static ssize_t eq_sread(struct fid_eq *fid, uint32_t *event, void *buf, size_t l
 /* Where the error data goes: into the program's buffer, if it gave one (1.5 and
  * later); else it stays ours until the next call.
  */
-static void show_err(struct obj_eq *eq, const struct fi_eq_err_entry *err,
-		     struct fi_eq_err_entry *buf)
+static void eq_show_err(struct obj_eq *eq, const struct fi_eq_err_entry *err,
+			struct fi_eq_err_entry *buf)
 {
 	bool old = FI_VERSION_LT(eq->fabric->api_version, FI_VERSION(1, 5));
 	struct fi_eq_err_entry out = *err;
@@ -296,7 +296,7 @@ static ssize_t eq_readerr(struct fid_eq *fid, struct fi_eq_err_entry *buf, uint6
 	lock_get(&eq->lock);
 	e = eq_head(eq);
 	if (e && e->err) {
-		show_err(eq, (void *) e->data, buf);
+		eq_show_err(eq, (void *) e->data, buf);
 		ret = sizeof(*buf);
 		if (!(flags & FI_PEEK)) {
 			list_del(&e->node);
@@ -383,7 +383,7 @@ static struct fi_ops_eq eq_ops = {
 };
 OBJ_OPS_TABLE(eq_ops, eq)
 
-static int check_attr(struct obj_fabric *fabric, const struct fi_eq_attr *attr)
+static int eq_check_attr(struct obj_fabric *fabric, const struct fi_eq_attr *attr)
 {
 	const char *what = NULL;
 
@@ -411,7 +411,7 @@ int obj_eq_open(struct fid_fabric *fabric_fid, struct fi_eq_attr *attr,
 
 	if (!attr)
 		attr = (struct fi_eq_attr *) &plain;
-	ret = check_attr(fabric, attr);
+	ret = eq_check_attr(fabric, attr);
 	if (ret)
 		return ret;
 	eq = calloc(1, sizeof(*eq));

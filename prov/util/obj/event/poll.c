@@ -37,7 +37,7 @@ static struct obj_refs *refs_of(struct fid *fid)
 }
 
 /* Caller holds poll->lock. */
-static struct member *find(struct obj_poll *poll, const struct fid *fid)
+static struct member *member_find(struct obj_poll *poll, const struct fid *fid)
 {
 	struct member *member;
 
@@ -60,7 +60,7 @@ static int poll_add(struct fid_poll *fid, struct fid *event_fid, uint64_t flags)
 	if (!member)
 		return -FI_ENOMEM;
 	pthread_mutex_lock(&poll->lock);
-	if (find(poll, event_fid)) {
+	if (member_find(poll, event_fid)) {
 		free(member);
 	} else {
 		member->fid = event_fid;
@@ -79,7 +79,7 @@ static int poll_del(struct fid_poll *fid, struct fid *event_fid, uint64_t flags)
 	if (flags)
 		return -FI_EINVAL;
 	pthread_mutex_lock(&poll->lock);
-	member = find(poll, event_fid);
+	member = member_find(poll, event_fid);
 	if (member) {
 		list_del(&member->node);
 		obj_ref_put(&member->ref);

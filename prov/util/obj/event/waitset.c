@@ -40,7 +40,7 @@ static void remove_member(struct obj_waitset *set, int fd)
 /* The member's fd goes into the set's before the member is listed: a thread that finds it listed can
  * sleep on it.
  */
-static int join(struct obj_waitset *set, struct obj_wait *wait, struct obj_ref *ref, const struct fid *owner)
+static int waitset_join(struct obj_waitset *set, struct obj_wait *wait, struct obj_ref *ref, const struct fid *owner)
 {
 	int fd = obj_wait_fd(wait, OBJ_WAKE_OUT), ret;
 
@@ -58,7 +58,7 @@ static int join(struct obj_waitset *set, struct obj_wait *wait, struct obj_ref *
 }
 
 /* Off the list first, so that check_members() does not arm what is about to go. */
-static void leave(struct obj_wait *wait, struct obj_ref *ref)
+static void waitset_leave(struct obj_wait *wait, struct obj_ref *ref)
 {
 	struct obj_waitset *set = container_of(wait->set, struct obj_waitset, base);
 
@@ -76,7 +76,7 @@ int obj_wait_open(struct obj_wait *wait, enum fi_wait_obj type, struct fid_wait 
 	int ret = type == FI_WAIT_SET && !set ? -FI_EINVAL : obj_wait_init(wait, type, ready);
 
 	if (!ret && type == FI_WAIT_SET) {
-		ret = join(obj_waitset_of(set), wait, ref, owner);
+		ret = waitset_join(obj_waitset_of(set), wait, ref, owner);
 		if (ret)
 			obj_wait_fini(wait);
 	}
@@ -86,7 +86,7 @@ int obj_wait_open(struct obj_wait *wait, enum fi_wait_obj type, struct fid_wait 
 void obj_wait_close(struct obj_wait *wait, struct obj_ref *ref)
 {
 	if (wait->set)
-		leave(wait, ref);
+		waitset_leave(wait, ref);
 	obj_wait_fini(wait);
 }
 
@@ -262,7 +262,7 @@ static void close_fds(struct obj_waitset *set)
 	obj_waker_fini(&set->base.waker);
 }
 
-static int set_close(struct fid *fid)
+static int waitset_close(struct fid *fid)
 {
 	struct obj_waitset *set = container_of(fid, struct obj_waitset, fid.fid);
 	int ret;
@@ -282,7 +282,7 @@ static int set_close(struct fid *fid)
 }
 
 static struct fi_ops set_fi_ops = {
-	.close = set_close,
+	.close = waitset_close,
 	.control = set_control,
 };
 OBJ_OPS_TABLE(set_fi_ops, fid)

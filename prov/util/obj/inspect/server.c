@@ -127,7 +127,7 @@ static bool send_process(int fd, struct obj_look *look)
 	return send_look(&fd, look);
 }
 
-static void answer(int fd, struct obj_look *look)
+static void server_answer(int fd, struct obj_look *look)
 {
 	struct inspect_ask ask;
 
@@ -144,7 +144,7 @@ static void answer(int fd, struct obj_look *look)
 	send_look(&fd, look);
 }
 
-static void *serve(void *arg)
+static void *server_run(void *arg)
 {
 	static struct obj_look look;	/* of the one thread; a forked child has nothing to free */
 	int listener = (int) (intptr_t) arg, fd;
@@ -153,7 +153,7 @@ static void *serve(void *arg)
 		fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
 		if (fd >= 0) {
 			net_inherit_not(fd);
-			answer(fd, &look);
+			server_answer(fd, &look);
 			close(fd);
 		} else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
 			sleep(1);
@@ -186,7 +186,7 @@ void obj_server_start(void)
 	fd = open_socket();
 	if (fd < 0)
 		return;
-	if (thread_start_small(&thread, serve, (void *) (intptr_t) fd))
+	if (thread_start_small(&thread, server_run, (void *) (intptr_t) fd))
 		close(fd);
 	else
 		pthread_detach(thread);

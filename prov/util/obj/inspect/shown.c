@@ -43,7 +43,7 @@ static struct {
 
 /* ---- the registry --------------------------------------------------------------------- */
 
-static void serve(struct obj_prog *prog);
+static void request_serve(struct obj_prog *prog);
 
 static void after_fork(void)
 {
@@ -56,10 +56,10 @@ static void after_fork(void)
 	obj_server_forked();
 }
 
-static void start(void)
+static void registry_start(void)
 {
 	list_init(&reg.all);
-	obj_asked_take = serve;
+	obj_asked_take = request_serve;
 	pthread_atfork(NULL, NULL, after_fork);
 }
 
@@ -67,7 +67,7 @@ void obj_shown_add(struct obj_shown *shown)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	pthread_once(&once, start);
+	pthread_once(&once, registry_start);
 	pthread_mutex_lock(&reg.lock);
 	list_add_tail(&shown->node, &reg.all);
 	reg.cnt++;
@@ -75,10 +75,10 @@ void obj_shown_add(struct obj_shown *shown)
 	obj_server_start();
 }
 
-/* withdraw - nothing is asked of @shown any more.  A thread that takes the step has the group's lock, or
+/* request_withdraw - nothing is asked of @shown any more.  A thread that takes the step has the group's lock, or
  * is the caller.
  */
-static void withdraw(const struct obj_shown *shown)
+static void request_withdraw(const struct obj_shown *shown)
 {
 	enum step_state asked = STEP_ASKED;
 
@@ -98,7 +98,7 @@ void obj_shown_remove(struct obj_shown *shown)
 	pthread_mutex_lock(&reg.lock);
 	if (reg.next == &shown->node)
 		reg.next = shown->node.next;
-	withdraw(shown);
+	request_withdraw(shown);
 	list_del(&shown->node);
 	reg.cnt--;
 	pthread_mutex_unlock(&reg.lock);
@@ -135,7 +135,7 @@ bool obj_look_ends(const struct obj_look *look)
 	return look->len + 4 * INSPECT_RECORD_MAX > sizeof(look->buf) || clock_ns() >= look->end_ns;
 }
 
-static bool step(struct obj_shown *shown, struct obj_look *look)
+static bool shown_step(struct obj_shown *shown, struct obj_look *look)
 {
 	look->end_ns = clock_ns() + OBJ_LOOK_STEP_NS;
 	return shown->step(shown, look);
@@ -143,7 +143,7 @@ static bool step(struct obj_shown *shown, struct obj_look *look)
 
 /* ---- the program's side ------------------------------------------------------------------ */
 
-static void serve(struct obj_prog *prog)
+static void request_serve(struct obj_prog *prog)
 {
 	enum step_state asked = STEP_ASKED;
 
@@ -153,7 +153,7 @@ static void serve(struct obj_prog *prog)
 		atomic_store(&request.state, STEP_ASKED);
 		return;
 	}
-	request.more = step(request.shown, request.look);
+	request.more = shown_step(request.shown, request.look);
 	atomic_store(&obj_asked, NULL);
 	atomic_store(&request.state, STEP_DONE);
 }
@@ -168,7 +168,7 @@ enum outcome {
 	OUT_GONE,	/* the endpoint has closed */
 };
 
-static void ask(struct obj_shown *shown, struct obj_look *look)
+static void request_ask(struct obj_shown *shown, struct obj_look *look)
 {
 	request.shown = shown;
 	request.look = look;
@@ -176,7 +176,7 @@ static void ask(struct obj_shown *shown, struct obj_look *look)
 	atomic_store(&obj_asked, shown->prog);
 }
 
-static enum outcome took(bool more)
+static enum outcome request_took(bool more)
 {
 	atomic_store(&obj_asked, NULL);
 	atomic_store(&request.state, STEP_NONE);
@@ -195,13 +195,13 @@ static enum outcome take_locked(struct obj_shown *shown, struct obj_look *look)
 		lock_put(&shown->prog->lock);
 		return OUT_WAIT;	/* it was served meanwhile: the next turn sees it */
 	}
-	more = step(shown, look);
+	more = shown_step(shown, look);
 	lock_put(&shown->prog->lock);
-	return took(more);
+	return request_took(more);
 }
 
-/* turn - under the lock of the registry: has the request been served? */
-static enum outcome turn(struct obj_shown *shown, struct obj_look *look, bool patient)
+/* request_outcome - under the lock of the registry: has the request been served? */
+static enum outcome request_outcome(struct obj_shown *shown, struct obj_look *look, bool patient)
 {
 	enum outcome out = OUT_WAIT;
 
@@ -209,7 +209,7 @@ static enum outcome turn(struct obj_shown *shown, struct obj_look *look, bool pa
 	if (request.shown != shown)
 		out = OUT_GONE;
 	else if (atomic_load(&request.state) == STEP_DONE)
-		out = took(request.more);
+		out = request_took(request.more);
 	else if (!patient)
 		out = take_locked(shown, look);
 	if (out == OUT_WAIT)	/* a read of a completion looks at it */
@@ -221,7 +221,7 @@ static enum outcome turn(struct obj_shown *shown, struct obj_look *look, bool pa
 static void give_up(struct obj_shown *shown)
 {
 	pthread_mutex_lock(&reg.lock);
-	withdraw(shown);
+	request_withdraw(shown);
 	atomic_store(&request.state, STEP_NONE);
 	request.shown = NULL;
 	pthread_mutex_unlock(&reg.lock);
@@ -235,10 +235,10 @@ static enum outcome one_step(struct obj_shown *shown, struct obj_look *look, uin
 
 	pthread_mutex_lock(&reg.lock);
 	if (request.shown == shown)
-		ask(shown, look);
+		request_ask(shown, look);
 	pthread_mutex_unlock(&reg.lock);
 	for (;;) {
-		out = turn(shown, look, clock_ns() < *patient_ns);
+		out = request_outcome(shown, look, clock_ns() < *patient_ns);
 		if (out != OUT_WAIT || clock_ns() >= end_ns)
 			break;
 		nanosleep(&(struct timespec) { .tv_nsec = NAP_NS }, NULL);

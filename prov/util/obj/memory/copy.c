@@ -25,7 +25,7 @@ static int by_program(enum hmem_dir dir, const struct obj_mr *mr, const struct i
 	return ret == (ssize_t) part->iov_len ? 0 : ret < 0 ? (int) ret : -FI_EIO;
 }
 
-static void plain(enum hmem_dir dir, const struct iovec *part, void *buf)
+static void copy_host(enum hmem_dir dir, const struct iovec *part, void *buf)
 {
 	if (dir == HMEM_TO_HOST)
 		memcpy(buf, part->iov_base, part->iov_len);
@@ -40,7 +40,7 @@ static int copy_part(enum hmem_dir dir, const struct obj_mr *mr, const struct io
 	int ret;
 
 	if (!mr) {
-		plain(dir, part, buf);
+		copy_host(dir, part, buf);
 		return 0;
 	}
 	ret = by_program(dir, mr, part, buf);

@@ -11,7 +11,7 @@
 static struct hmem_share none;
 
 /* The program's own copy functions know addresses of this process only. */
-static struct hmem_share *describe(const struct obj_mr *mr)
+static struct hmem_share *share_describe(const struct obj_mr *mr)
 {
 	struct hmem_share *share;
 
@@ -30,7 +30,7 @@ const struct hmem_share *obj_mr_share(struct obj_mr *mr)
 	struct hmem_share *share = atomic_load(&mr->share), *had = NULL;
 
 	if (!share) {
-		share = describe(mr);
+		share = share_describe(mr);
 		if (!atomic_compare_exchange_strong(&mr->share, &had, share)) {
 			if (share != &none)
 				free(share);
