@@ -41,7 +41,7 @@ static const unsigned edges[] __attribute__((unused)) = {
 	[CHAN_PARKED] = BIT(CHAN_QUEUED) | BIT(CHAN_CONNECTING) | BIT(CHAN_BACKOFF),
 };
 
-static void attempt(struct chan *chan);
+static void chan_attempt(struct chan *chan);
 
 /* ---- links ------------------------------------------------------------------------ */
 
@@ -74,7 +74,7 @@ static bool finish_all(struct chan_link *link)
 	return all;
 }
 
-static void nap(const struct chan_link *link, uint64_t ns)
+static void link_nap(const struct chan_link *link, uint64_t ns)
 {
 	if (link->ops->nap)
 		link->ops->nap(ns);
@@ -82,8 +82,8 @@ static void nap(const struct chan_link *link, uint64_t ns)
 		nanosleep(&(struct timespec) { .tv_nsec = (long) ns }, NULL);
 }
 
-/* linger - poll until all that was sent has arrived; @ms at most, negative: without limit. */
-static void linger(struct chan_link *link, int ms)
+/* link_linger - poll until all that was sent has arrived; @ms at most, negative: without limit. */
+static void link_linger(struct chan_link *link, int ms)
 {
 	uint64_t deadline = chan_now(link) + (uint64_t) (ms > 0 ? ms : 0) * CLOCK_NS_PER_MS;
 	struct obj_poller *poller = &link->poller->base;
@@ -92,7 +92,7 @@ static void linger(struct chan_link *link, int ms)
 	while (!finish_all(link) && (ms < 0 || chan_now(link) < deadline)) {
 		if (poller->ops->poll(poller, OBJ_POLL_BUDGET))
 			continue;
-		nap(link, nap_ns);
+		link_nap(link, nap_ns);
 		if (nap_ns < CLOCK_NS_PER_MS)
 			nap_ns *= 2;
 	}
@@ -103,7 +103,7 @@ void chan_link_end(struct chan_link *link, int linger_ms)
 	/* what a further link cannot deliver goes to the endpoint's own */
 	chan_select_close(link, linger_ms);
 	link->closing = true;
-	linger(link, linger_ms);
+	link_linger(link, linger_ms);
 	while (!list_empty(&link->chans))
 		chan_put(container_of(link->chans.next, struct chan, link_node), FI_ECANCELED);
 	for (; link->used; link->used--)	/* those that are IDLE */
@@ -151,7 +151,7 @@ const char *chan_peer_text(struct chan *chan, char buf[CHAN_TEXT_MAX])
 			 chan->link->base.attr.addr_len, buf);
 }
 
-static const char *advice(const struct chan *chan, int err)
+static const char *chan_advice(const struct chan *chan, int err)
 {
 	const char *text = chan->link->ops->advice ? chan->link->ops->advice(chan, err) : NULL;
 
@@ -161,7 +161,7 @@ static const char *advice(const struct chan *chan, int err)
 static void log_unreachable(struct chan *chan)
 {
 	struct chan_link *link = chan->link;
-	const char *help = advice(chan, chan->err);
+	const char *help = chan_advice(chan, chan->err);
 	char text[CHAN_TEXT_MAX];
 
 	if (chan->logged || link->closing)
@@ -178,7 +178,7 @@ static void log_unreachable(struct chan *chan)
 static void log_loss(struct chan *chan, int err, bool clean)
 {
 	struct chan_link *link = chan->link;
-	const char *help = advice(chan, err);
+	const char *help = chan_advice(chan, err);
 	char text[CHAN_TEXT_MAX];
 
 	if (chan->logged || link->closing)
@@ -206,7 +206,7 @@ void chan_log_stall(struct chan *chan, uint64_t ns)
 
 /* ---- channels ------------------------------------------------------------------------ */
 
-static void fire(struct timer *timer, uint64_t now);
+static void timer_fire(struct timer *timer, uint64_t now);
 
 struct chan *chan_of(struct chan_link *link, struct eng_peer *peer)
 {
@@ -218,7 +218,7 @@ struct chan *chan_of(struct chan_link *link, struct eng_peer *peer)
 		return NULL;
 	link->used++;
 	chan->link = link;
-	chan->timer.fire = fire;
+	chan->timer.fire = timer_fire;
 	list_init(&chan->pending);
 	list_init(&chan->node);
 	list_init(&chan->link_node);
@@ -227,7 +227,7 @@ struct chan *chan_of(struct chan_link *link, struct eng_peer *peer)
 	return chan;
 }
 
-static void count(struct chan *chan, bool connecting)
+static void count_connecting(struct chan *chan, bool connecting)
 {
 	struct chan_poller *poller = chan->link->poller;
 
@@ -238,7 +238,7 @@ static void count(struct chan *chan, bool connecting)
 	chan->counted = connecting;
 }
 
-static void enter(struct chan *chan, enum chan_state state)
+static void chan_enter_state(struct chan *chan, enum chan_state state)
 {
 	assert((state == CHAN_IDLE || state == CHAN_READY || state == CHAN_ACCEPTING ||
 		edges[chan->state] & BIT(state)) && "a channel changes along its edges");
@@ -252,13 +252,13 @@ static void enter(struct chan *chan, enum chan_state state)
 		chan->resumes = false;
 	if (state != CHAN_CONNECTING)
 		chan->asked = false;
-	count(chan, state == CHAN_CONNECTING);
+	count_connecting(chan, state == CHAN_CONNECTING);
 	chan->state = state;
 }
 
 void chan_set_state(struct chan *chan, enum chan_state state)
 {
-	enter(chan, state);
+	chan_enter_state(chan, state);
 	timer_off(&chan->link->poller->timers, &chan->timer);
 }
 
@@ -292,8 +292,8 @@ void chan_drain(struct chan *chan, int err)
 		pkt->done(pkt, -err);
 }
 
-/* disconnect - the link closes what it has for @chan; IDLE. */
-static void disconnect(struct chan *chan, int err, bool orderly)
+/* chan_disconnect - the link closes what it has for @chan; IDLE. */
+static void chan_disconnect(struct chan *chan, int err, bool orderly)
 {
 	enum chan_state was = chan->state;
 
@@ -310,7 +310,7 @@ void chan_put(struct chan *chan, int err)
 {
 	struct timers *timers = &chan->link->poller->timers;
 
-	disconnect(chan, err, true);
+	chan_disconnect(chan, err, true);
 	chan_drain(chan, err);
 	timers_leave(timers);
 	chan->link->used--;
@@ -327,10 +327,10 @@ void chan_peer_put(struct eng_link *base, struct eng_peer *peer)
 
 /* ---- connecting ------------------------------------------------------------------------ */
 
-/* passes - is this an error that may pass by itself?  Ports in TIME_WAIT come back, a peer
+/* error_passes - is this an error that may pass by itself?  Ports in TIME_WAIT come back, a peer
  * that is being restarted listens again, descriptors are closed.
  */
-static bool passes(int err)
+static bool error_passes(int err)
 {
 	switch (err) {
 	case FI_ECONNREFUSED:
@@ -353,7 +353,7 @@ static int retry_ms(const struct chan *chan, int err)
 
 	if (link->ops->retry_ms)
 		return link->ops->retry_ms(chan, err);
-	if (!passes(err))
+	if (!error_passes(err))
 		return 0;
 	return chan->busy && link->conf.conn_timeout_ms > link->conf.retry_ms ?
 	       link->conf.conn_timeout_ms : link->conf.retry_ms;
@@ -363,7 +363,7 @@ static int retry_ms(const struct chan *chan, int err)
 static void log_wait(struct chan *chan, uint64_t now)
 {
 	const struct chan_link *link = chan->link;
-	const char *help = advice(chan, chan->err);
+	const char *help = chan_advice(chan, chan->err);
 	char text[CHAN_TEXT_MAX];
 
 	if (chan->logged || now < chan->failed_ns + (uint64_t) link->conf.conn_timeout_ms * CLOCK_NS_PER_MS)
@@ -422,8 +422,8 @@ static bool held_back(struct chan *chan, int err)
 	return true;
 }
 
-/* begin - a row of attempts. */
-static void begin(struct chan *chan)
+/* attempts_begin - a row of attempts. */
+static void attempts_begin(struct chan *chan)
 {
 	chan->first_ns = chan_now(chan->link);
 	chan->knows = false;
@@ -441,17 +441,17 @@ static int connect_once(struct chan *chan)
 	timer_off(&chan->link->poller->timers, &chan->timer);
 	ret = chan->link->ops->connect(chan);
 	if (!ret && chan->state != CHAN_READY && chan->state != CHAN_CONNECTING)
-		enter(chan, CHAN_CONNECTING);	/* with the timer that connect() has set */
+		chan_enter_state(chan, CHAN_CONNECTING);	/* with the timer that connect() has set */
 	return ret;
 }
 
 int chan_try(struct chan *chan)
 {
-	begin(chan);
+	attempts_begin(chan);
 	return connect_once(chan);
 }
 
-static void attempt(struct chan *chan)
+static void chan_attempt(struct chan *chan)
 {
 	struct chan_poller *poller = chan->link->poller;
 	int ret;
@@ -473,19 +473,19 @@ void chan_poller_next(struct chan_poller *poller)
 	/* one that has to wait again is behind the last */
 	while (item != last && chan_poller_connects(poller)) {
 		item = poller->queued.next;
-		attempt(container_of(item, struct chan, node));
+		chan_attempt(container_of(item, struct chan, node));
 	}
 }
 
 void chan_start(struct chan *chan)
 {
-	begin(chan);
-	attempt(chan);
+	attempts_begin(chan);
+	chan_attempt(chan);
 }
 
 void chan_overdue(struct chan *chan)
 {
-	count(chan, false);
+	count_connecting(chan, false);
 }
 
 void chan_refused(struct chan *chan, enum chan_reason reason)
@@ -509,8 +509,8 @@ void chan_refused(struct chan *chan, enum chan_reason reason)
 	}
 }
 
-/* unreachable - the last attempt has failed: what waits for the peer ends with @err. */
-static void unreachable(struct chan *chan, int err, const void *data, size_t len)
+/* chan_unreachable - the last attempt has failed: what waits for the peer ends with @err. */
+static void chan_unreachable(struct chan *chan, int err, const void *data, size_t len)
 {
 	struct chan_link *link = chan->link;
 	struct eng_peer *peer = chan_peer(chan);
@@ -530,23 +530,25 @@ static void report_unreachable(struct chan *chan)
 	if (chan->link->main && chan_select_elsewhere(chan, chan->err))
 		return;
 	log_unreachable(chan);
-	unreachable(chan, chan->err, NULL, 0);
+	chan_unreachable(chan, chan->err, NULL, 0);
 }
 
 void chan_rejected(struct chan *chan, const void *data, size_t len)
 {
-	unreachable(chan, FI_ECONNREFUSED, data, len);
+	chan_unreachable(chan, FI_ECONNREFUSED, data, len);
 }
 
-/* repeat - one more attempt, from poll().  If it was the last one, what waits ends now: the next poll may be late. */
-static void repeat(struct chan *chan)
+/* attempt_repeat - one more attempt, from poll().  If it was the last one, what waits ends now: the next poll may be
+ * late.
+ */
+static void attempt_repeat(struct chan *chan)
 {
-	attempt(chan);
+	chan_attempt(chan);
 	if (chan->state == CHAN_BACKOFF && chan->give_up)
 		report_unreachable(chan);
 }
 
-static void fire(struct timer *timer, uint64_t now)
+static void timer_fire(struct timer *timer, uint64_t now)
 {
 	struct chan *chan = container_of(timer, struct chan, timer);
 
@@ -555,13 +557,13 @@ static void fire(struct timer *timer, uint64_t now)
 		if (chan->give_up)
 			report_unreachable(chan);
 		else
-			repeat(chan);
+			attempt_repeat(chan);
 		break;
 	case CHAN_YIELDED:
 		/* The peer's own attempt, which was to replace ours, did not arrive.  Its process may have ended
 		 * meanwhile: connect again, and if it is only slow, it refuses once more, however often.
 		 */
-		repeat(chan);
+		attempt_repeat(chan);
 		break;
 	case CHAN_PARKED:	/* an operation waits for the peer: does it live? */
 		if (eng_peer_waits(chan_peer(chan))) {
@@ -585,7 +587,7 @@ void chan_accepting(struct chan *chan, const struct chan_id *id)
 	chan->peer_epoch = id->epoch;
 	chan->peer_serial = id->serial;
 	if (chan->state == CHAN_IDLE)
-		begin(chan);
+		attempts_begin(chan);
 	chan_set_state(chan, CHAN_ACCEPTING);
 	/* the engine may send from now on */
 	eng_on_up(&chan->link->base, chan_peer(chan));
@@ -615,13 +617,13 @@ void chan_up(struct chan *chan, void *conn, const struct chan_id *id, bool ours)
 		eng_on_up(&link->base, chan_peer(chan));
 }
 
-/* ended - all that waited for the peer ends with @err. */
-static void ended(struct chan *chan, int err, bool clean)
+/* chan_ended - all that waited for the peer ends with @err. */
+static void chan_ended(struct chan *chan, int err, bool clean)
 {
 	struct eng_peer *peer = chan_peer(chan);
 	struct chan_link *link = chan->link;
 
-	disconnect(chan, err, false);
+	chan_disconnect(chan, err, false);
 	chan_drain(chan, err);
 	if (link->closing)
 		return;
@@ -634,7 +636,7 @@ static void ended(struct chan *chan, int err, bool clean)
 void chan_lost(struct chan *chan, int err, bool clean)
 {
 	log_loss(chan, err, clean);
-	ended(chan, err, clean);
+	chan_ended(chan, err, clean);
 }
 
 /* ---- requests of peers ---------------------------------------------------------------------- */
@@ -702,7 +704,7 @@ struct chan *chan_replace(struct chan *chan, const void *addr, size_t len)
 		chan_taken(chan);
 		return chan;
 	}
-	ended(chan, FI_ECONNRESET, false);
+	chan_ended(chan, FI_ECONNRESET, false);
 	return chan_find(link, addr, len);
 }
 
@@ -710,7 +712,7 @@ void chan_taken(struct chan *chan)
 {
 	if (chan->state == CHAN_CONNECTING || chan->state == CHAN_ACCEPTING)
 		chan->link->ops->abort(chan);
-	count(chan, false);
+	count_connecting(chan, false);
 }
 
 /* ---- parking ----------------------------------------------------------------------------------- */
@@ -733,5 +735,5 @@ void chan_parked(struct chan *chan, uint64_t check_ns)
 
 void chan_forget(struct chan *chan)
 {
-	ended(chan, FI_ECONNRESET, false);
+	chan_ended(chan, FI_ECONNRESET, false);
 }

@@ -10,7 +10,7 @@
 #include "channel/chan.h"
 #include "channel/poller.h"
 
-static struct chan_hold *get(struct chan_holds *holds, size_t size)
+static struct chan_hold *hold_get(struct chan_holds *holds, size_t size)
 {
 	size_t step = (size + CHAN_HOLD_STEP - 1) / CHAN_HOLD_STEP;
 	struct chan_hold *hold;
@@ -29,7 +29,7 @@ static struct chan_hold *get(struct chan_holds *holds, size_t size)
 	return hold;
 }
 
-static void put(struct chan_holds *holds, struct chan_hold *hold)
+static void hold_put(struct chan_holds *holds, struct chan_hold *hold)
 {
 	size_t size = (size_t) hold->step * CHAN_HOLD_STEP;
 
@@ -59,7 +59,7 @@ void chan_holds_fini(struct chan_holds *holds)
 struct chan_hold *chan_hold_new(struct chan_holds *holds, size_t size, const struct eng_rx *rx,
 				bool remote, const struct chan_hold_ops *ops)
 {
-	struct chan_hold *hold = get(holds, size + (remote ? 0 : rx->len));
+	struct chan_hold *hold = hold_get(holds, size + (remote ? 0 : rx->len));
 
 	if (!hold)
 		return NULL;
@@ -95,7 +95,7 @@ static void hold_free(struct eng_link *link, struct chan_hold *hold)
 {
 	list_del(&hold->node);
 	free(hold->own);
-	put(&chan_link_of(link)->poller->holds, hold);
+	hold_put(&chan_link_of(link)->poller->holds, hold);
 }
 
 /* pull_payload - take() makes the source forget the hold. */

@@ -109,7 +109,7 @@ int chan_poller_events(struct chan_poller *poller)
 
 /* ---- listening sockets --------------------------------------------------------------- */
 
-static void resume(struct timer *timer, uint64_t now)
+static void listener_resume(struct timer *timer, uint64_t now)
 {
 	struct chan_listener *listener = container_of(timer, struct chan_listener, timer);
 
@@ -126,7 +126,7 @@ int chan_listener_start(struct chan_listener *listener, struct chan_poller *poll
 		return ret;
 	listener->poller = poller;
 	listener->src.event = event;
-	listener->timer.fire = resume;
+	listener->timer.fire = listener_resume;
 	ret = chan_src_want(poller, &listener->src, POLLIN);
 	if (ret)
 		chan_listener_stop(listener);

@@ -29,7 +29,7 @@ void chan_local_prepare(void)
 
 /* ---- opening and closing -------------------------------------------------------------- */
 
-static void adopt(struct chan_link *main, struct chan_link *link)
+static void link_adopt(struct chan_link *main, struct chan_link *link)
 {
 	struct eng_link_attr *attr = &link->base.attr;
 
@@ -53,7 +53,7 @@ void chan_select_open(struct eng_ep *ep, struct chan_link *main)
 	for (local = locals; local && main->local_cnt < CHAN_LOCAL_MAX; local = local->next) {
 		ret = local->open(ep, main, &link);
 		if (!ret)
-			adopt(main, link);
+			link_adopt(main, link);
 		else
 			CHAN_INFO(main, "peers on this host are reached over %s like all others, %s "
 				  "cannot be used: %s\n", main->base.ops->name, local->name,
@@ -99,11 +99,11 @@ int chan_peer_get(struct eng_link *base, struct eng_peer *peer)
 	return 0;
 }
 
-/* move - bind @peer to @main, and connect there for the packets that wait.
+/* peer_move - bind @peer to @main, and connect there for the packets that wait.
  * @err: why the further link is given up; 0: a request of the peer has arrived over @main
  * Returns false if memory is short, and the peer is lost.
  */
-static bool move(struct chan_link *main, struct eng_peer *peer, struct list *pkts, int err)
+static bool peer_move(struct chan_link *main, struct eng_peer *peer, struct list *pkts, int err)
 {
 	struct chan *chan;
 	struct eng_pkt *pkt;
@@ -140,7 +140,7 @@ bool chan_select_claim(struct chan_link *link, struct eng_peer *peer)
 		return false;
 	list_init(&pkts);
 	list_splice_tail(&chan->pending, &pkts);
-	return move(link, peer, &pkts, 0);
+	return peer_move(link, peer, &pkts, 0);
 }
 
 bool chan_select_elsewhere(struct chan *chan, int err)
@@ -155,6 +155,6 @@ bool chan_select_elsewhere(struct chan *chan, int err)
 	CHAN_INFO(link, "%s is on this host, but is reached over %s, since over %s it is not: %s\n",
 		  chan_peer_text(chan, text), main->base.ops->name, link->base.ops->name,
 		  fi_strerror(err));
-	move(main, peer, &pkts, err);
+	peer_move(main, peer, &pkts, err);
 	return true;
 }

@@ -4,7 +4,7 @@
 /*
  * call.c - the collective calls, and fi_query_collective().
  *
- * The calls differ in their arguments only; post() does the work.
+ * The calls differ in their arguments only; call_post() does the work.
  */
 #include <rdma/fi_errno.h>
 #include <string.h>
@@ -30,7 +30,7 @@ struct call {
 	void *context;
 };
 
-static inline bool reduces(enum fi_collective_op coll)
+static inline bool is_reduction(enum fi_collective_op coll)
 {
 	return coll == FI_ALLREDUCE || coll == FI_REDUCE || coll == FI_REDUCE_SCATTER;
 }
@@ -46,8 +46,8 @@ static size_t value_size(enum fi_collective_op coll, enum fi_datatype datatype, 
 {
 	size_t size = eng_atomic_size(datatype);
 
-	if (reduces(coll) && (op < FI_MIN || op > FI_BXOR ||
-			      eng_atomic_valid(ENG_ATOMIC_BASE, datatype, op)))
+	if (is_reduction(coll) && (op < FI_MIN || op > FI_BXOR ||
+				   eng_atomic_valid(ENG_ATOMIC_BASE, datatype, op)))
 		return 0;
 	return size;
 }
@@ -126,7 +126,7 @@ static int make_task(const struct coll_group *group, const struct call *c, struc
 
 /* ---- starting an operation -------------------------------------------------------------- */
 
-static bool overlap(const struct iovec *a, size_t a_len, const struct iovec *b, size_t b_len)
+static bool bufs_overlap(const struct iovec *a, size_t a_len, const struct iovec *b, size_t b_len)
 {
 	uintptr_t x = (uintptr_t) a->iov_base, y = (uintptr_t) b->iov_base;
 
@@ -137,12 +137,12 @@ static bool overlap(const struct iovec *a, size_t a_len, const struct iovec *b, 
  * plans work on contiguous memory, and for the input of an in-place alltoall, which would be
  * overwritten.
  */
-static size_t staging(const struct call *c, const struct coll_task *t, bool *in_p, bool *out_p)
+static size_t staging_size(const struct call *c, const struct coll_task *t, bool *in_p, bool *out_p)
 {
 	size_t in = in_parts(t) * t->count * t->size, out = out_parts(t) * t->count * t->size;
 
 	*in_p = in && (c->in_cnt > 1 || (c->coll == FI_ALLTOALL &&
-					 overlap(&c->in[0], in, &c->out[0], out)));
+					 bufs_overlap(&c->in[0], in, &c->out[0], out)));
 	*out_p = out && c->out_cnt > 1;
 	return (*in_p ? in : 0) + (*out_p ? out : 0);
 }
@@ -183,7 +183,7 @@ static void set_buffers(struct coll_op *op, const struct call *c, const struct c
 /* Start an operation.  It takes the group's next sequence number, also when it fails later, so
  * that members stay in step.
  */
-static int begin(struct eng_ep *ep, struct coll_group *group, const struct call *c)
+static int call_begin(struct eng_ep *ep, struct coll_group *group, const struct call *c)
 {
 	struct coll_task task;
 	struct coll_op *op;
@@ -193,7 +193,7 @@ static int begin(struct eng_ep *ep, struct coll_group *group, const struct call 
 
 	if (ret)
 		return ret;
-	extra = staging(c, &task, &in, &out);
+	extra = staging_size(c, &task, &in, &out);
 	op = coll_op_new(group, &task, extra);
 	if (!op)
 		return -FI_EAGAIN;
@@ -209,7 +209,7 @@ static int begin(struct eng_ep *ep, struct coll_group *group, const struct call 
 	return 0;
 }
 
-static ssize_t post(struct fid_ep *fid, const struct call *c)
+static ssize_t call_post(struct fid_ep *fid, const struct call *c)
 {
 	struct eng_ep *ep = eng_ep_of(fid);
 	struct coll_group *group;
@@ -226,7 +226,7 @@ static ssize_t post(struct fid_ep *fid, const struct call *c)
 	else if (group->state != COLL_JOINED)
 		ret = -FI_EOPBADSTATE;
 	else
-		ret = begin(ep, group, c);
+		ret = call_begin(ep, group, c);
 	lock_put(&ep->base.prog->lock);
 	return ret;
 }
@@ -261,83 +261,83 @@ static ssize_t post_bufs(struct fid_ep *ep, enum fi_collective_op coll, const vo
 	c.out[0] = (struct iovec) { result, count };
 	if (on_device(ep, &desc, 1, &result_desc, 1))
 		return -FI_EOPNOTSUPP;
-	return post(ep, &c);
+	return call_post(ep, &c);
 }
 
 /* ---- the calls -------------------------------------------------------------------------- */
 
-static ssize_t barrier2(struct fid_ep *ep, fi_addr_t coll_addr, uint64_t flags, void *context)
+static ssize_t post_barrier2(struct fid_ep *ep, fi_addr_t coll_addr, uint64_t flags, void *context)
 {
 	return post_bufs(ep, FI_BARRIER, NULL, NULL, NULL, NULL, 0, coll_addr, FI_ADDR_NOTAVAIL, FI_VOID,
 			 FI_NOOP, flags, context);
 }
 
-static ssize_t barrier(struct fid_ep *ep, fi_addr_t coll_addr, void *context)
+static ssize_t post_barrier(struct fid_ep *ep, fi_addr_t coll_addr, void *context)
 {
-	return barrier2(ep, coll_addr, obj_ep_handle_of(ep)->tx_op_flags, context);
+	return post_barrier2(ep, coll_addr, obj_ep_handle_of(ep)->tx_op_flags, context);
 }
 
-static ssize_t broadcast(struct fid_ep *ep, void *buf, size_t count, void *desc,
-			 fi_addr_t coll_addr, fi_addr_t root_addr, enum fi_datatype datatype,
-			 uint64_t flags, void *context)
+static ssize_t post_broadcast(struct fid_ep *ep, void *buf, size_t count, void *desc,
+			      fi_addr_t coll_addr, fi_addr_t root_addr, enum fi_datatype datatype,
+			      uint64_t flags, void *context)
 {
 	return post_bufs(ep, FI_BROADCAST, buf, desc, NULL, NULL, count, coll_addr, root_addr, datatype,
 			 FI_NOOP, flags, context);
 }
 
-static ssize_t alltoall(struct fid_ep *ep, const void *buf, size_t count, void *desc,
-			void *result, void *result_desc, fi_addr_t coll_addr,
-			enum fi_datatype datatype, uint64_t flags, void *context)
+static ssize_t post_alltoall(struct fid_ep *ep, const void *buf, size_t count, void *desc,
+			     void *result, void *result_desc, fi_addr_t coll_addr,
+			     enum fi_datatype datatype, uint64_t flags, void *context)
 {
 	return post_bufs(ep, FI_ALLTOALL, buf, desc, result, result_desc, count, coll_addr, FI_ADDR_NOTAVAIL,
 			 datatype, FI_NOOP, flags, context);
 }
 
-static ssize_t allreduce(struct fid_ep *ep, const void *buf, size_t count, void *desc,
-			 void *result, void *result_desc, fi_addr_t coll_addr,
-			 enum fi_datatype datatype, enum fi_op op, uint64_t flags, void *context)
+static ssize_t post_allreduce(struct fid_ep *ep, const void *buf, size_t count, void *desc,
+			      void *result, void *result_desc, fi_addr_t coll_addr,
+			      enum fi_datatype datatype, enum fi_op op, uint64_t flags, void *context)
 {
 	return post_bufs(ep, FI_ALLREDUCE, buf, desc, result, result_desc, count, coll_addr, FI_ADDR_NOTAVAIL,
 			 datatype, op, flags, context);
 }
 
-static ssize_t allgather(struct fid_ep *ep, const void *buf, size_t count, void *desc,
-			 void *result, void *result_desc, fi_addr_t coll_addr,
-			 enum fi_datatype datatype, uint64_t flags, void *context)
+static ssize_t post_allgather(struct fid_ep *ep, const void *buf, size_t count, void *desc,
+			      void *result, void *result_desc, fi_addr_t coll_addr,
+			      enum fi_datatype datatype, uint64_t flags, void *context)
 {
 	return post_bufs(ep, FI_ALLGATHER, buf, desc, result, result_desc, count, coll_addr, FI_ADDR_NOTAVAIL,
 			 datatype, FI_NOOP, flags, context);
 }
 
-static ssize_t reduce_scatter(struct fid_ep *ep, const void *buf, size_t count, void *desc,
-			      void *result, void *result_desc, fi_addr_t coll_addr,
-			      enum fi_datatype datatype, enum fi_op op, uint64_t flags,
-			      void *context)
+static ssize_t post_reduce_scatter(struct fid_ep *ep, const void *buf, size_t count, void *desc,
+				   void *result, void *result_desc, fi_addr_t coll_addr,
+				   enum fi_datatype datatype, enum fi_op op, uint64_t flags,
+				   void *context)
 {
 	return post_bufs(ep, FI_REDUCE_SCATTER, buf, desc, result, result_desc, count, coll_addr, FI_ADDR_NOTAVAIL,
 			 datatype, op, flags, context);
 }
 
-static ssize_t reduce(struct fid_ep *ep, const void *buf, size_t count, void *desc, void *result,
-		      void *result_desc, fi_addr_t coll_addr, fi_addr_t root_addr,
-		      enum fi_datatype datatype, enum fi_op op, uint64_t flags, void *context)
+static ssize_t post_reduce(struct fid_ep *ep, const void *buf, size_t count, void *desc, void *result,
+			   void *result_desc, fi_addr_t coll_addr, fi_addr_t root_addr,
+			   enum fi_datatype datatype, enum fi_op op, uint64_t flags, void *context)
 {
 	return post_bufs(ep, FI_REDUCE, buf, desc, result, result_desc, count, coll_addr, root_addr, datatype, op,
 			 flags, context);
 }
 
-static ssize_t scatter(struct fid_ep *ep, const void *buf, size_t count, void *desc,
-		       void *result, void *result_desc, fi_addr_t coll_addr,
-		       fi_addr_t root_addr, enum fi_datatype datatype, uint64_t flags,
-		       void *context)
+static ssize_t post_scatter(struct fid_ep *ep, const void *buf, size_t count, void *desc,
+			    void *result, void *result_desc, fi_addr_t coll_addr,
+			    fi_addr_t root_addr, enum fi_datatype datatype, uint64_t flags,
+			    void *context)
 {
 	return post_bufs(ep, FI_SCATTER, buf, desc, result, result_desc, count, coll_addr, root_addr, datatype,
 			 FI_NOOP, flags, context);
 }
 
-static ssize_t gather(struct fid_ep *ep, const void *buf, size_t count, void *desc, void *result,
-		      void *result_desc, fi_addr_t coll_addr, fi_addr_t root_addr,
-		      enum fi_datatype datatype, uint64_t flags, void *context)
+static ssize_t post_gather(struct fid_ep *ep, const void *buf, size_t count, void *desc, void *result,
+			   void *result_desc, fi_addr_t coll_addr, fi_addr_t root_addr,
+			   enum fi_datatype datatype, uint64_t flags, void *context)
 {
 	return post_bufs(ep, FI_GATHER, buf, desc, result, result_desc, count, coll_addr, root_addr, datatype,
 			 FI_NOOP, flags, context);
@@ -381,7 +381,7 @@ static int count_of(struct call *c, size_t n, size_t in, size_t out)
 	}
 }
 
-static size_t members(struct eng_ep *ep, fi_addr_t coll_addr)
+static size_t count_members(struct eng_ep *ep, fi_addr_t coll_addr)
 {
 	struct coll_group *group;
 
@@ -391,9 +391,9 @@ static size_t members(struct eng_ep *ep, fi_addr_t coll_addr)
 	return group ? group->n : 0;
 }
 
-static ssize_t msg(struct fid_ep *fid, const struct fi_msg_collective *msg,
-		   struct fi_ioc *resultv, void **result_desc, size_t result_count,
-		   uint64_t flags)
+static ssize_t post_msg(struct fid_ep *fid, const struct fi_msg_collective *msg,
+			struct fi_ioc *resultv, void **result_desc, size_t result_count,
+			uint64_t flags)
 {
 	struct call c = {
 		.coll = msg->coll, .in_cnt = msg->iov_count, .out_cnt = result_count,
@@ -411,7 +411,7 @@ static ssize_t msg(struct fid_ep *fid, const struct fi_msg_collective *msg,
 		return -FI_EOPBADSTATE;
 	if (on_device(fid, msg->desc, msg->iov_count, result_desc, result_count))
 		return -FI_EOPNOTSUPP;
-	n = members(ep, msg->coll_addr);
+	n = count_members(ep, msg->coll_addr);
 	if (!n)
 		return -FI_EINVAL;
 	if (msg->coll == FI_BARRIER)
@@ -422,21 +422,21 @@ static ssize_t msg(struct fid_ep *fid, const struct fi_msg_collective *msg,
 		ret = take_list(c.out, resultv, result_count, size, &out);
 	if (!ret)
 		ret = count_of(&c, n, in, out);
-	return ret ? ret : post(fid, &c);
+	return ret ? ret : call_post(fid, &c);
 }
 
 struct fi_ops_collective coll_ops = {
-	.barrier = barrier,
-	.broadcast = broadcast,
-	.alltoall = alltoall,
-	.allreduce = allreduce,
-	.allgather = allgather,
-	.reduce_scatter = reduce_scatter,
-	.reduce = reduce,
-	.scatter = scatter,
-	.gather = gather,
-	.msg = msg,
-	.barrier2 = barrier2,
+	.barrier = post_barrier,
+	.broadcast = post_broadcast,
+	.alltoall = post_alltoall,
+	.allreduce = post_allreduce,
+	.allgather = post_allgather,
+	.reduce_scatter = post_reduce_scatter,
+	.reduce = post_reduce,
+	.scatter = post_scatter,
+	.gather = post_gather,
+	.msg = post_msg,
+	.barrier2 = post_barrier2,
 };
 
 /* ---- fi_query_collective() ------------------------------------------------------------------ */

@@ -99,7 +99,7 @@ static struct fi_ops mc_ops = {
 
 /* ---- members ----------------------------------------------------------------------------- */
 
-static uint64_t mix(uint64_t hash, uint64_t word)
+static uint64_t mix_word(uint64_t hash, uint64_t word)
 {
 	return hmap_hash(hash ^ word) * UINT64_C(0xff51afd7ed558ccd) + 1;
 }
@@ -109,11 +109,11 @@ static uint64_t mix_bytes(uint64_t hash, const void *bytes, size_t len)
 	uint64_t word;
 	size_t n;
 
-	for (hash = mix(hash, len); len; bytes = (const char *) bytes + n, len -= n) {
+	for (hash = mix_word(hash, len); len; bytes = (const char *) bytes + n, len -= n) {
 		n = len < sizeof(word) ? len : sizeof(word);
 		word = 0;
 		memcpy(&word, bytes, n);
-		hash = mix(hash, word);
+		hash = mix_word(hash, word);
 	}
 	return hash;
 }
@@ -125,7 +125,7 @@ struct found {
 };
 
 /* Hashes all addresses, and finds this endpoint's. */
-static int look(struct coll_group *group, const void *name, size_t name_len, struct found *found)
+static int look_at_members(struct coll_group *group, const void *name, size_t name_len, struct found *found)
 {
 	_Alignas(16) char addr[OBJ_ADDR_MAX];
 	struct obj_av *av = group->coll->oob.ep->base.av;
@@ -140,7 +140,7 @@ static int look(struct coll_group *group, const void *name, size_t name_len, str
 			found->times++;
 		}
 		found->hashes[i] = mix_bytes(0, addr, len);
-		found->all = mix(found->all, found->hashes[i]);
+		found->all = mix_word(found->all, found->hashes[i]);
 	}
 	return 0;
 }
@@ -163,7 +163,7 @@ static bool has_twins(struct found *found, uint32_t n)
 	return false;
 }
 
-static int complain(struct eng_ep *ep, const char *why)
+static int refuse_join(struct eng_ep *ep, const char *why)
 {
 	ENG_WARN(ep, "fi_join_collective: %s\n", why);
 	return -FI_EINVAL;
@@ -183,15 +183,15 @@ static int find_us(struct coll_group *group, struct obj_av_set *set)
 	found.hashes = malloc(group->n * sizeof(*found.hashes));
 	if (!found.hashes)
 		return -FI_ENOMEM;
-	ret = look(group, name, len, &found);
+	ret = look_at_members(group, name, len, &found);
 	if (ret)
-		complain(ep, "a member of the set has been removed from the address vector");
+		refuse_join(ep, "a member of the set has been removed from the address vector");
 	else if (!found.times)
-		ret = complain(ep, "this endpoint is not a member of the set: insert its own "
-			       "address, as fi_getname() tells it, at its place");
+		ret = refuse_join(ep, "this endpoint is not a member of the set: insert its own "
+				  "address, as fi_getname() tells it, at its place");
 	else if (has_twins(&found, group->n))
-		ret = complain(ep, "an address is in the set twice, as two entries of the address "
-			       "vector");
+		ret = refuse_join(ep, "an address is in the set twice, as two entries of the address "
+				  "vector");
 	group->join_key = mix_bytes(found.all, set->comm_key, set->comm_key_size);
 	free(found.hashes);
 	return ret;
@@ -201,7 +201,7 @@ static int find_us(struct coll_group *group, struct obj_av_set *set)
 static int find_in_parent(struct coll_group *group, const struct coll_group *parent)
 {
 	struct hmap ranks;
-	uint64_t key = mix(parent->id, group->n);
+	uint64_t key = mix_word(parent->id, group->n);
 	uint32_t i;
 	int ret = 0;
 
@@ -212,9 +212,9 @@ static int find_in_parent(struct coll_group *group, const struct coll_group *par
 		uintptr_t rank = (uintptr_t) hmap_find(&ranks, group->addrs[i]);
 
 		if (!rank)
-			ret = complain(group->coll->oob.ep,
-				       "a member of the set is not in the parent group");
-		key = mix(key, rank);
+			ret = refuse_join(group->coll->oob.ep,
+					  "a member of the set is not in the parent group");
+		key = mix_word(key, rank);
 	}
 	hmap_destroy(&ranks);
 	group->join_key = key;
@@ -229,8 +229,8 @@ static void make_id(struct coll_group *group)
 
 	/* Fallback without kernel random numbers: unique within this process. */
 	if (getrandom(&group->id, sizeof(group->id), GRND_NONBLOCK) != sizeof(group->id))
-		group->id = mix(mix(group->join_key, (uintptr_t) group),
-				__atomic_add_fetch(&cnt, 1, __ATOMIC_RELAXED));
+		group->id = mix_word(mix_word(group->join_key, (uintptr_t) group),
+				     __atomic_add_fetch(&cnt, 1, __ATOMIC_RELAXED));
 	if (!group->id)
 		group->id = 1;
 }
@@ -251,7 +251,7 @@ static bool others_join(const struct coll *coll, uint64_t join_key)
 	return false;
 }
 
-/* Start the join as an operation with a fixed plan; its memory was allocated in enter(). */
+/* Start the join as an operation with a fixed plan; its memory was allocated in group_enter(). */
 static void begin_join(struct coll_group *group)
 {
 	struct coll *coll = group->coll;
@@ -286,7 +286,7 @@ static void begin_next(struct coll *coll, uint64_t join_key)
 }
 
 /* Write FI_JOIN_COMPLETE, or an error entry that names the member that caused it. */
-static void report(struct coll_group *group, int err, uint32_t culprit)
+static void report_join(struct coll_group *group, int err, uint32_t culprit)
 {
 	struct obj_eq *eq = group->coll->oob.ep->base.eq;
 	struct fi_eq_entry entry = {
@@ -317,7 +317,7 @@ void coll_group_joined(struct coll_group *group, int err, uint32_t culprit)
 			err = -hmap_insert(&coll->by_id, group->id, group);
 		group->verify |= coll->may_have_dropped;
 		set_state(group, err ? COLL_FAILED : COLL_JOINED);
-		report(group, err, culprit);
+		report_join(group, err, culprit);
 	}
 	coll->failed |= group->state != COLL_JOINED;
 	begin_next(coll, group->join_key);
@@ -351,8 +351,8 @@ static int find_place(struct coll_group *group, struct obj_av_set *set, fi_addr_
 		return find_us(group, set);
 	parent = hmap_find(&group->coll->by_addr, coll_addr);
 	if (!parent || parent->state != COLL_JOINED)
-		return complain(group->coll->oob.ep, "coll_addr is neither that of a set nor of a "
-				"group that has been joined");
+		return refuse_join(group->coll->oob.ep, "coll_addr is neither that of a set nor of a "
+				   "group that has been joined");
 	return find_us(group, set) ? -FI_EINVAL : find_in_parent(group, parent);
 }
 
@@ -378,7 +378,7 @@ static struct coll_group *new_group(struct eng_ep *ep, struct obj_av_set *set, v
 	return group;
 }
 
-static int enter(struct coll_group *group)
+static int group_enter(struct coll_group *group)
 {
 	struct coll *coll = group->coll;
 	int ret;
@@ -408,13 +408,13 @@ static int join_locked(struct eng_ep *ep, struct obj_av_set *set, fi_addr_t coll
 	if (!group)
 		return -FI_ENOMEM;
 	if (!group->n)
-		ret = complain(ep, "the set is empty");
+		ret = refuse_join(ep, "the set is empty");
 	else if (group->n > COLL_MEMBERS_MAX)
 		ret = -FI_EMSGSIZE;
 	else
 		ret = find_place(group, set, coll_addr);
 	if (!ret)
-		ret = enter(group);
+		ret = group_enter(group);
 	if (ret) {
 		coll_group_put(group);
 		return ret;
@@ -440,15 +440,15 @@ int coll_join(struct fid_ep *fid, const void *addr, uint64_t flags, struct fid_m
 	if (!eng_ep_enabled(ep))
 		return -FI_EOPBADSTATE;
 	if (!ep->base.eq) {
-		complain(ep, "the endpoint has no event queue to report the end to; bind one with "
-			 "fi_ep_bind()");
+		refuse_join(ep, "the endpoint has no event queue to report the end to; bind one with "
+			    "fi_ep_bind()");
 		return -FI_ENOEQ;
 	}
 	if (!where || !where->set)
 		return -FI_EINVAL;
 	set = obj_av_set_of((struct fid_av_set *) where->set);
 	if (set->av != ep->base.av)
-		return complain(ep, "the set belongs to another address vector than the endpoint");
+		return refuse_join(ep, "the set belongs to another address vector than the endpoint");
 	lock_get(&ep->base.prog->lock);
 	ret = join_locked(ep, set, where->coll_addr, mc_p, context);
 	lock_put(&ep->base.prog->lock);
@@ -517,7 +517,7 @@ static void fill_tables(void)
 	OBJ_OPS_FILL(&coll_ops, collective);
 }
 
-static void attach(struct eng_ep *ep)
+static void coll_attach(struct eng_ep *ep)
 {
 	pthread_once(&tables_once, fill_tables);
 	ep->oob_user = &user;
@@ -527,7 +527,7 @@ static void attach(struct eng_ep *ep)
 
 void coll_register(void)
 {
-	static const struct eng_coll_ops ops = { .attach = attach, .query = coll_query };
+	static const struct eng_coll_ops ops = { .attach = coll_attach, .query = coll_query };
 
 	eng_coll_register(&ops);
 }

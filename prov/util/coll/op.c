@@ -142,7 +142,7 @@ static void report_error(struct coll_op *op, struct eng_ep *ep)
 	obj_ep_err_tx(&ep->base, &entry, NULL, 0, OBJ_CNTR_WRITE);
 }
 
-static void complete(struct coll_op *op)
+static void op_complete(struct coll_op *op)
 {
 	struct coll_group *group = op->group;
 	struct eng_ep *ep = group->coll->oob.ep;
@@ -203,7 +203,7 @@ static void on_done(struct eng_oob_req *req, int status, size_t len)
 	coll_op_progress(op);
 }
 
-static void begin(struct coll_op *op, struct coll_xfer *x)
+static void xfer_begin(struct coll_op *op, struct coll_xfer *x)
 {
 	x->req.done = on_done;
 	x->req.tx = NULL;
@@ -213,12 +213,12 @@ static void begin(struct coll_op *op, struct coll_xfer *x)
 	op->out++;
 }
 
-static char *place(const struct coll_op *op, struct coll_at at)
+static char *place_of(const struct coll_op *op, struct coll_at at)
 {
 	return op->base[at.buf] ? op->base[at.buf] + at.off : NULL;
 }
 
-static struct eng_peer *member(struct coll_op *op, uint32_t rank, int *ret_p)
+static struct eng_peer *member_peer(struct coll_op *op, uint32_t rank, int *ret_p)
 {
 	*ret_p = 0;
 	return eng_peer_get(op->group->coll->oob.ep->hub, op->group->addrs[rank], ret_p);
@@ -230,16 +230,16 @@ static int start_send(struct coll_op *op, struct coll_xfer *x, const struct coll
 	struct eng_peer *peer;
 	int ret;
 
-	peer = member(op, step->peer, &ret);
+	peer = member_peer(op, step->peer, &ret);
 	if (!peer)
 		return ret;
 	ret = eng_peer_start(peer);
 	if (ret)
 		return ret;
-	begin(op, x);
+	xfer_begin(op, x);
 	ret = eng_oob_send(&group->coll->oob, peer, &x->req, op->space,
 			   coll_key(op->seq, op->join, COLL_MSG_DATA, group->rank),
-			   place(op, step->src), step->len);
+			   place_of(op, step->src), step->len);
 	if (ret)
 		xfer_end(x, COLL_XFER_NONE);
 	return ret;
@@ -268,15 +268,15 @@ static int start_recv(struct coll_op *op, struct coll_xfer *x, const struct coll
 	struct eng_peer *peer;
 	int ret;
 
-	peer = member(op, step->peer, &ret);
+	peer = member_peer(op, step->peer, &ret);
 	if (!peer)
 		return ret;
-	begin(op, x);
+	xfer_begin(op, x);
 	x->peer = peer;
 	eng_peer_ref(peer);
 	ret = eng_oob_recv(&group->coll->oob, &x->req, op->space,
 			   coll_key(op->seq, op->join, COLL_MSG_DATA, step->peer),
-			   place(op, step->dst), step->len);
+			   place_of(op, step->dst), step->len);
 	if (!ret && x->state == COLL_XFER_ACTIVE) {
 		ret = probe_sender(op, x, step);
 		if (ret && !eng_oob_cancel(&x->req))
@@ -290,7 +290,7 @@ static int start_recv(struct coll_op *op, struct coll_xfer *x, const struct coll
 static int start_step(struct coll_op *op, struct coll_step *step)
 {
 	struct coll_xfer *x = &op->xfers[step - op->plan.steps];
-	char *dst = place(op, step->dst), *src = place(op, step->src);
+	char *dst = place_of(op, step->dst), *src = place_of(op, step->src);
 
 	switch (step->kind) {
 	case COLL_SEND:
@@ -369,7 +369,7 @@ static bool notify_receivers(struct coll_op *op)
 		    step->peer == op->reporter || op->group->coll->stopped)
 			continue;
 		last = step->peer;
-		peer = member(op, step->peer, &ret);
+		peer = member_peer(op, step->peer, &ret);
 		if (peer ? eng_oob_notify(peer, op->space, key) : ret == -FI_EAGAIN)
 			return true;
 	}
@@ -393,7 +393,7 @@ bool coll_op_run(struct coll_op *op)
 	op->running = false;
 	if (waits || op->out || (!op->err && op->next < op->plan.cnt))
 		return waits;
-	complete(op);
+	op_complete(op);
 	return false;
 }
 

@@ -8,7 +8,7 @@
 
 #define FIRST_ROOM 32
 
-static struct coll_step *add(struct coll_plan *p, enum coll_kind kind, size_t len)
+static struct coll_step *step_add(struct coll_plan *p, enum coll_kind kind, size_t len)
 {
 	size_t room = p->room ? p->room * 2 : FIRST_ROOM;
 	struct coll_step *steps;
@@ -30,7 +30,7 @@ static struct coll_step *add(struct coll_plan *p, enum coll_kind kind, size_t le
 
 void coll_plan_send(struct coll_plan *p, uint32_t peer, struct coll_at src, size_t len)
 {
-	struct coll_step *step = add(p, COLL_SEND, len);
+	struct coll_step *step = step_add(p, COLL_SEND, len);
 
 	if (!step)
 		return;
@@ -40,7 +40,7 @@ void coll_plan_send(struct coll_plan *p, uint32_t peer, struct coll_at src, size
 
 void coll_plan_recv(struct coll_plan *p, uint32_t peer, struct coll_at dst, size_t len)
 {
-	struct coll_step *step = add(p, COLL_RECV, len);
+	struct coll_step *step = step_add(p, COLL_RECV, len);
 
 	if (!step)
 		return;
@@ -48,15 +48,15 @@ void coll_plan_recv(struct coll_plan *p, uint32_t peer, struct coll_at dst, size
 	step->dst = dst;
 }
 
-static void local(struct coll_plan *p, enum coll_kind kind, struct coll_at dst,
-		  struct coll_at src, size_t len)
+static void add_local(struct coll_plan *p, enum coll_kind kind, struct coll_at dst,
+		      struct coll_at src, size_t len)
 {
 	struct coll_step *step;
 
 	p->wait = true;
 	if (!len)
 		return;
-	step = add(p, kind, len);
+	step = step_add(p, kind, len);
 	if (!step)
 		return;
 	step->src = src;
@@ -65,15 +65,15 @@ static void local(struct coll_plan *p, enum coll_kind kind, struct coll_at dst,
 
 void coll_plan_copy(struct coll_plan *p, struct coll_at dst, struct coll_at src, size_t len)
 {
-	local(p, COLL_COPY, dst, src, len);
+	add_local(p, COLL_COPY, dst, src, len);
 }
 
 void coll_plan_reduce(struct coll_plan *p, struct coll_at dst, struct coll_at src, size_t len)
 {
-	local(p, COLL_REDUCE, dst, src, len);
+	add_local(p, COLL_REDUCE, dst, src, len);
 }
 
-static void begin(struct coll_plan *p)
+static void plan_begin(struct coll_plan *p)
 {
 	p->cnt = 0;
 	p->tmp = 0;
@@ -98,7 +98,7 @@ int coll_plan_make(struct coll_plan *p, const struct coll_task *task)
 
 	if (!t.long_len)
 		t.long_len = COLL_LONG;
-	begin(p);
+	plan_begin(p);
 	make[t.op](p, &t);
 	return p->failed ? -FI_ENOMEM : 0;
 }
@@ -107,7 +107,7 @@ int coll_plan_join(struct coll_plan *p, uint32_t n, uint32_t rank, size_t len)
 {
 	struct coll_task t = { .n = n, .rank = rank, .count = len, .size = 1 };
 
-	begin(p);
+	plan_begin(p);
 	coll_report_tree(p, &t);
 	coll_plan_wait(p);
 	coll_broadcast_tree(p, &t, coll_out(0));

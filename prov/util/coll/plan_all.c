@@ -9,12 +9,12 @@
 /* concurrent exchanges of a pairwise alltoall */
 #define WINDOW 8
 
-static inline uint32_t ahead(const struct coll_task *t, uint64_t by)
+static inline uint32_t rank_ahead(const struct coll_task *t, uint64_t by)
 {
 	return (uint32_t) ((t->rank + by) % t->n);
 }
 
-static inline uint32_t behind(const struct coll_task *t, uint64_t by)
+static inline uint32_t rank_behind(const struct coll_task *t, uint64_t by)
 {
 	return (uint32_t) ((t->rank + t->n - by % t->n) % t->n);
 }
@@ -31,8 +31,8 @@ static void allgather_bruck(struct coll_plan *p, const struct coll_task *t, size
 	for (have = 1; have < t->n; have += give) {
 		give = have < t->n - have ? have : t->n - have;
 		coll_plan_wait(p);
-		coll_plan_send(p, behind(t, have), coll_tmp(0), give * len);
-		coll_plan_recv(p, ahead(t, have), coll_tmp(have * len), give * len);
+		coll_plan_send(p, rank_behind(t, have), coll_tmp(0), give * len);
+		coll_plan_recv(p, rank_ahead(t, have), coll_tmp(have * len), give * len);
 	}
 	coll_plan_copy(p, coll_out(t->rank * len), coll_tmp(0), join_no);
 	coll_plan_copy(p, coll_out(0), coll_tmp(join_no), t->rank * len);
@@ -45,8 +45,8 @@ static void allgather_ring(struct coll_plan *p, const struct coll_task *t, size_
 	coll_plan_copy(p, coll_out(t->rank * len), coll_in(0), len);
 	for (i = 0; i + 1 < t->n; i++) {
 		coll_plan_wait(p);
-		coll_plan_send(p, ahead(t, 1), coll_out(behind(t, i) * len), len);
-		coll_plan_recv(p, behind(t, 1), coll_out(behind(t, i + 1ull) * len), len);
+		coll_plan_send(p, rank_ahead(t, 1), coll_out(rank_behind(t, i) * len), len);
+		coll_plan_recv(p, rank_behind(t, 1), coll_out(rank_behind(t, i + 1ull) * len), len);
 	}
 }
 
@@ -63,8 +63,8 @@ void coll_allgather(struct coll_plan *p, const struct coll_task *t)
 /* ---- alltoall ------------------------------------------------------------------- */
 
 /* Copies the parts whose number has @bit between the list and a contiguous buffer. */
-static void pack(struct coll_plan *p, const struct coll_task *t, size_t len, uint64_t bit,
-		 struct coll_at dense, bool out)
+static void pack_parts(struct coll_plan *p, const struct coll_task *t, size_t len, uint64_t bit,
+		       struct coll_at dense, bool out)
 {
 	uint64_t i, run;
 
@@ -104,14 +104,14 @@ static void alltoall_bruck(struct coll_plan *p, const struct coll_task *t, size_
 	coll_plan_copy(p, coll_tmp(join_no), coll_in(0), t->rank * len);
 	for (bit = 1; bit < t->n; bit <<= 1) {
 		cnt = with_bit(t->n, bit);
-		pack(p, t, len, bit, give, true);
+		pack_parts(p, t, len, bit, give, true);
 		coll_plan_wait(p);
-		coll_plan_send(p, ahead(t, bit), give, cnt * len);
-		coll_plan_recv(p, behind(t, bit), take, cnt * len);
-		pack(p, t, len, bit, take, false);
+		coll_plan_send(p, rank_ahead(t, bit), give, cnt * len);
+		coll_plan_recv(p, rank_behind(t, bit), take, cnt * len);
+		pack_parts(p, t, len, bit, take, false);
 	}
 	for (i = 0; i < t->n; i++)
-		coll_plan_copy(p, coll_out(behind(t, i) * len), coll_tmp(i * len), len);
+		coll_plan_copy(p, coll_out(rank_behind(t, i) * len), coll_tmp(i * len), len);
 }
 
 static void alltoall_pairs(struct coll_plan *p, const struct coll_task *t, size_t len)
@@ -122,8 +122,8 @@ static void alltoall_pairs(struct coll_plan *p, const struct coll_task *t, size_
 	for (i = 1; i < t->n; i++) {
 		if (i % WINDOW == 0)
 			coll_plan_wait(p);
-		coll_plan_recv(p, behind(t, i), coll_out(behind(t, i) * len), len);
-		coll_plan_send(p, ahead(t, i), coll_in(ahead(t, i) * len), len);
+		coll_plan_recv(p, rank_behind(t, i), coll_out(rank_behind(t, i) * len), len);
+		coll_plan_send(p, rank_ahead(t, i), coll_in(rank_ahead(t, i) * len), len);
 	}
 }
 

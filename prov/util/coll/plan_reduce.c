@@ -110,8 +110,8 @@ static size_t begin_of_values(const struct fold *f, const struct coll_task *t, u
 /* Recursive halving: afterwards piece f->me of @acc is reduced over all members.  In each round
  * the partner reduces the other half of what is left.
  */
-static void halve(struct coll_plan *p, const struct coll_task *t, const struct fold *f,
-		  begin_fn begin, struct coll_at acc, struct coll_at spare)
+static void halve_parts(struct coll_plan *p, const struct coll_task *t, const struct fold *f,
+			begin_fn begin, struct coll_at acc, struct coll_at spare)
 {
 	uint32_t half, low = 0, mid, give, take, peer;
 	size_t at, len;
@@ -133,8 +133,8 @@ static void halve(struct coll_plan *p, const struct coll_task *t, const struct f
 }
 
 /* Recursive doubling: distribute the pieces to all. */
-static void collect(struct coll_plan *p, const struct coll_task *t, const struct fold *f,
-		    begin_fn begin, struct coll_at acc)
+static void collect_parts(struct coll_plan *p, const struct coll_task *t, const struct fold *f,
+			  begin_fn begin, struct coll_at acc)
 {
 	uint32_t half, mine, theirs, peer;
 	size_t at, from;
@@ -194,8 +194,8 @@ void coll_allreduce(struct coll_plan *p, const struct coll_task *t)
 		return;
 	}
 	if (len >= t->long_len && t->count >= f.pow) {
-		halve(p, t, &f, begin_of_values, coll_out(0), coll_tmp(0));
-		collect(p, t, &f, begin_of_values, coll_out(0));
+		halve_parts(p, t, &f, begin_of_values, coll_out(0), coll_tmp(0));
+		collect_parts(p, t, &f, begin_of_values, coll_out(0));
 	} else {
 		sum = double_up(p, &f, coll_out(0), coll_tmp(0), len);
 		if (sum.buf != COLL_OUT)
@@ -223,7 +223,7 @@ void coll_reduce_scatter(struct coll_plan *p, const struct coll_task *t)
 		coll_plan_recv(p, t->rank + 1, coll_out(0), part);
 		return;
 	}
-	halve(p, t, &f, begin_of_parts, acc, spare);
+	halve_parts(p, t, &f, begin_of_parts, acc, spare);
 	coll_plan_wait(p);
 	if (t->rank < 2 * f.rest)
 		coll_plan_send(p, t->rank - 1, coll_plus(acc, (t->rank - 1) * part), part);

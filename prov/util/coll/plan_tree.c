@@ -31,7 +31,7 @@ static inline uint64_t low_bit(uint32_t v, uint32_t n)
 }
 
 /* Number of virtual ranks that the child at @v + @bit represents. */
-static inline size_t span(uint32_t n, uint64_t v, uint64_t bit)
+static inline size_t child_span(uint32_t n, uint64_t v, uint64_t bit)
 {
 	return (size_t) (v + bit < n ? bit : n - v);
 }
@@ -82,7 +82,7 @@ void coll_report_tree(struct coll_plan *p, const struct coll_task *t)
 /* Long data is split into parts of @part bytes, of which the last ones may be shorter: each
  * member gets one part through the tree, then all parts pass around a ring.
  */
-static size_t cut(size_t len, size_t part, uint64_t i)
+static size_t part_start(size_t len, size_t part, uint64_t i)
 {
 	return i * part < len ? (size_t) i * part : len;
 }
@@ -94,24 +94,24 @@ static void broadcast_long(struct coll_plan *p, const struct coll_task *t)
 	uint64_t low = low_bit(v, t->n), bit;
 
 	if (v)
-		coll_plan_recv(p, real_rank(t, v - (uint32_t) low), coll_in(cut(len, part, v)),
-			       cut(len, part, v + span(t->n, v, low)) - cut(len, part, v));
+		coll_plan_recv(p, real_rank(t, v - (uint32_t) low), coll_in(part_start(len, part, v)),
+			       part_start(len, part, v + child_span(t->n, v, low)) - part_start(len, part, v));
 	coll_plan_wait(p);
 	for (bit = low >> 1; bit; bit >>= 1)
 		if (v + bit < t->n)
 			coll_plan_send(p, real_rank(t, v + (uint32_t) bit),
-				       coll_in(cut(len, part, v + bit)),
-				       cut(len, part, v + bit + span(t->n, v + bit, bit)) -
-				       cut(len, part, v + bit));
+				       coll_in(part_start(len, part, v + bit)),
+				       part_start(len, part, v + bit + child_span(t->n, v + bit, bit)) -
+				       part_start(len, part, v + bit));
 	for (i = 0; i + 1 < t->n; i++) {
 		give = (v + t->n - i) % t->n;
 		take = (give + t->n - 1) % t->n;
 		coll_plan_wait(p);
-		coll_plan_send(p, real_rank(t, (v + 1) % t->n), coll_in(cut(len, part, give)),
-			       cut(len, part, give + 1ull) - cut(len, part, give));
+		coll_plan_send(p, real_rank(t, (v + 1) % t->n), coll_in(part_start(len, part, give)),
+			       part_start(len, part, give + 1ull) - part_start(len, part, give));
 		coll_plan_recv(p, real_rank(t, (v + t->n - 1) % t->n),
-			       coll_in(cut(len, part, take)),
-			       cut(len, part, take + 1ull) - cut(len, part, take));
+			       coll_in(part_start(len, part, take)),
+			       part_start(len, part, take + 1ull) - part_start(len, part, take));
 	}
 }
 
@@ -143,7 +143,7 @@ static void gather_tree(struct coll_plan *p, const struct coll_task *t, size_t l
 {
 	uint32_t v = virtual_rank(t);
 	uint64_t low = low_bit(v, t->n), bit;
-	size_t mine = span(t->n, v, low), join_no = (t->n - t->root) * len;
+	size_t mine = child_span(t->n, v, low), join_no = (t->n - t->root) * len;
 	struct coll_at at = !v && !t->root ? coll_out(0) : coll_tmp(0);
 
 	if (mine == 1 && v) {
@@ -157,7 +157,7 @@ static void gather_tree(struct coll_plan *p, const struct coll_task *t, size_t l
 		if (v + bit < t->n)
 			coll_plan_recv(p, real_rank(t, v + (uint32_t) bit),
 				       coll_plus(at, (size_t) bit * len),
-				       span(t->n, v + bit, bit) * len);
+				       child_span(t->n, v + bit, bit) * len);
 	coll_plan_wait(p);
 	if (v) {
 		coll_plan_send(p, real_rank(t, v - (uint32_t) low), at, mine * len);
@@ -197,7 +197,7 @@ static void scatter_tree(struct coll_plan *p, const struct coll_task *t, size_t 
 {
 	uint32_t v = virtual_rank(t);
 	uint64_t low = low_bit(v, t->n), bit;
-	size_t mine = span(t->n, v, low), join_no = (t->n - t->root) * len;
+	size_t mine = child_span(t->n, v, low), join_no = (t->n - t->root) * len;
 	struct coll_at at = !v && !t->root ? coll_in(0) : coll_tmp(0);
 
 	if (mine == 1 && v) {
@@ -217,7 +217,7 @@ static void scatter_tree(struct coll_plan *p, const struct coll_task *t, size_t 
 		if (v + bit < t->n)
 			coll_plan_send(p, real_rank(t, v + (uint32_t) bit),
 				       coll_plus(at, (size_t) bit * len),
-				       span(t->n, v + bit, bit) * len);
+				       child_span(t->n, v + bit, bit) * len);
 	coll_plan_copy(p, coll_out(0), at, len);
 }
 

@@ -69,7 +69,7 @@ static void on_abort(struct coll_op *op, struct eng_peer *peer, uint64_t key)
 	coll_op_progress(op);
 }
 
-static enum eng_oob_action keep(struct coll *coll, uint64_t key)
+static enum eng_oob_action keep_message(struct coll *coll, uint64_t key)
 {
 	if (coll_key_kind(key) != COLL_MSG_DATA)
 		coll->early = true;
@@ -106,7 +106,7 @@ static enum eng_oob_action unknown_group(struct coll *coll, struct eng_peer *pee
 					 uint64_t key)
 {
 	if (coll->joining && (coll_key_kind(key) != COLL_MSG_PROBE || may_be_joining(coll, peer)))
-		return keep(coll, key);
+		return keep_message(coll, key);
 	coll->may_have_dropped |= coll->failed;
 	if (coll_key_kind(key) == COLL_MSG_ABORT)
 		return ENG_OOB_DROP;
@@ -141,7 +141,7 @@ static enum eng_oob_action on_probe(struct coll *coll, struct eng_peer *peer, st
 	 * does
 	 */
 	if (!op && (int32_t) (seq - group->next_seq) >= 0)
-		return keep(coll, key);
+		return keep_message(coll, key);
 	return eng_oob_notify(peer, space, coll_key(seq, coll_key_join(key), COLL_MSG_GONE,
 						    coll_key_join_no(key) << 18 | group->rank)) ?
 	       ENG_OOB_LATER : ENG_OOB_DROP;
@@ -184,12 +184,12 @@ enum eng_oob_action coll_unexp_arrived(struct eng_oob *oob, struct eng_peer *pee
 		return ENG_OOB_DROP;
 	}
 	if (op || coll_key_join(key))
-		return op && op->err ? ENG_OOB_DROP : keep(coll, key);
+		return op && op->err ? ENG_OOB_DROP : keep_message(coll, key);
 	group = hmap_find(&coll->by_id, space);
 	if (!group)
 		return unknown_group(coll, peer, space, key);
 	return (int32_t) (coll_key_seq(key) - group->next_seq) < 0 ? ENG_OOB_DROP :
-	       keep(coll, key);
+	       keep_message(coll, key);
 }
 
 /* ---- kept messages ------------------------------------------------------------------------ */

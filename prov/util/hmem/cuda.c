@@ -97,7 +97,7 @@ void cuda_leave(void)
 
 /* ---- start ---------------------------------------------------------------------- */
 
-static int start(char *why, size_t room)
+static int cuda_start(char *why, size_t room)
 {
 	static const char *const names[] = { "libcuda.so.1", "libcuda.so", NULL };
 	const char *text = NULL;
@@ -183,7 +183,7 @@ static cu_result get_attrs(const void *addr, struct attrs *at)
 	return CU_OK;
 }
 
-static bool detect(const void *addr, uint64_t *device_p)
+static bool cuda_detect(const void *addr, uint64_t *device_p)
 {
 	struct attrs at;
 
@@ -193,7 +193,7 @@ static bool detect(const void *addr, uint64_t *device_p)
 	return true;
 }
 
-static int primary(int device, void **ctx_p)
+static int primary_retain(int device, void **ctx_p)
 {
 	int handle;
 	cu_result ret = cu.DeviceGet(&handle, device);
@@ -209,7 +209,7 @@ static int get_place(const struct attrs *at, struct cuda_place **place_p)
 	uint64_t device = (uint64_t) at->device;
 	void *ctx = at->ctx;
 	struct cuda_place *place;
-	int ret = ctx ? 0 : primary(at->device, &ctx);
+	int ret = ctx ? 0 : primary_retain(at->device, &ctx);
 
 	if (ret)
 		return ret;
@@ -242,7 +242,7 @@ static void sync_memops(const void *addr)
 	cu.PointerSetAttribute(&on, CU_POINTER_SYNC_MEMOPS, (uintptr_t) addr);
 }
 
-static int unknown(cu_result ret, uint64_t device, const char **why_p)
+static int explain_unknown(cu_result ret, uint64_t device, const char **why_p)
 {
 	if (ret == CU_INVALID_VALUE) {
 		*why_p = "the CUDA driver does not know this memory: it was freed, or is the host's";
@@ -280,7 +280,7 @@ static int all_alike(const void *addr, size_t len, const struct attrs *first, ui
 	int ret;
 
 	if (end < at)
-		return unknown(CU_INVALID_VALUE, device, why_p);
+		return explain_unknown(CU_INVALID_VALUE, device, why_p);
 	for (;;) {
 		ret = next_piece(at, end, device, &at);
 		if (ret) {
@@ -291,7 +291,7 @@ static int all_alike(const void *addr, size_t len, const struct attrs *first, ui
 			return 0;
 		res = get_attrs((void *) at, &piece);
 		if (res)
-			return unknown(res, device, why_p);
+			return explain_unknown(res, device, why_p);
 		if (piece.type != first->type || piece.device != first->device ||
 		    piece.managed != first->managed || piece.ctx != first->ctx) {
 			*why_p = "it lies in memory of several kinds or devices: register each apart";
@@ -302,7 +302,7 @@ static int all_alike(const void *addr, size_t len, const struct attrs *first, ui
 	}
 }
 
-static int find(const void *addr, size_t len, struct hmem_loc *loc, const char **why_p)
+static int cuda_find(const void *addr, size_t len, struct hmem_loc *loc, const char **why_p)
 {
 	struct cuda_place *place;
 	struct attrs at;
@@ -310,7 +310,7 @@ static int find(const void *addr, size_t len, struct hmem_loc *loc, const char *
 	int ret;
 
 	if (res)
-		return unknown(res, loc->device, why_p);
+		return explain_unknown(res, loc->device, why_p);
 	loc->managed = at.managed;
 	loc->host = on_host(&at);
 	if (loc->host)
@@ -336,7 +336,7 @@ static int find(const void *addr, size_t len, struct hmem_loc *loc, const char *
 
 /* ---- memory of the host -------------------------------------------------------------- */
 
-static int pin(void *buf, size_t len)
+static int cuda_pin(void *buf, size_t len)
 {
 	cu_result ret;
 	int err;
@@ -351,7 +351,7 @@ static int pin(void *buf, size_t len)
 	return ret && ret != CU_HOST_ALREADY_REGISTERED ? cuda_fail("cuMemHostRegister", 0, ret) : 0;
 }
 
-static void unpin(void *buf)
+static void cuda_unpin(void *buf)
 {
 	if (!any_ctx || cuda_enter(any_ctx, 0))
 		return;
@@ -361,7 +361,7 @@ static void unpin(void *buf)
 
 /* ---- sharing ------------------------------------------------------------------------- */
 
-static int range(const struct hmem_loc *loc, const void *addr, void **base_p, size_t *len_p)
+static int cuda_range(const struct hmem_loc *loc, const void *addr, void **base_p, size_t *len_p)
 {
 	struct cuda_place *place = loc->ctx;
 	cu_result ret;
@@ -379,7 +379,7 @@ static int range(const struct hmem_loc *loc, const void *addr, void **base_p, si
 }
 
 /* Memory of cuMemMap, which has no context, may be mapped again without another number. */
-static int id(const struct hmem_loc *loc, const void *addr, uint64_t *id_p)
+static int cuda_id(const struct hmem_loc *loc, const void *addr, uint64_t *id_p)
 {
 	cu_ptr ptr = (uintptr_t) addr;
 	void *ctx = NULL;
@@ -392,7 +392,7 @@ static int id(const struct hmem_loc *loc, const void *addr, uint64_t *id_p)
 	return ret ? cuda_fail("cuPointerGetAttribute", loc->device, ret) : 0;
 }
 
-static int ipc_get(const struct hmem_loc *loc, void *base, char handle[HMEM_IPC_SIZE])
+static int cuda_ipc_get(const struct hmem_loc *loc, void *base, char handle[HMEM_IPC_SIZE])
 {
 	struct cuda_place *place = loc->ctx;
 	struct cu_ipc ipc;
@@ -409,8 +409,8 @@ static int ipc_get(const struct hmem_loc *loc, void *base, char handle[HMEM_IPC_
 	return 0;
 }
 
-static int ipc_open(const struct hmem_loc *loc, const char handle[HMEM_IPC_SIZE], size_t len,
-		    void **base_p)
+static int cuda_ipc_open(const struct hmem_loc *loc, const char handle[HMEM_IPC_SIZE], size_t len,
+			 void **base_p)
 {
 	struct cuda_place *place = loc->ctx;
 	struct cu_ipc ipc;
@@ -429,7 +429,7 @@ static int ipc_open(const struct hmem_loc *loc, const char handle[HMEM_IPC_SIZE]
 	return 0;
 }
 
-static int ipc_close(const struct hmem_loc *loc, void *base)
+static int cuda_ipc_close(const struct hmem_loc *loc, void *base)
 {
 	struct cuda_place *place = loc->ctx;
 	cu_result ret;
@@ -442,13 +442,13 @@ static int ipc_close(const struct hmem_loc *loc, void *base)
 	return ret ? cuda_fail("cuIpcCloseMemHandle", loc->device, ret) : 0;
 }
 
-static bool exports(void)
+static bool cuda_exports(void)
 {
 	return cu.MemGetHandleForAddressRange;
 }
 
 /* The driver exports whole pages of the host; the buffer begins somewhere in the first. */
-static int dmabuf(const struct hmem_loc *loc, void *addr, size_t len, int *fd_p, uint64_t *off_p)
+static int cuda_dmabuf(const struct hmem_loc *loc, void *addr, size_t len, int *fd_p, uint64_t *off_p)
 {
 	const uintptr_t page = 65536;
 	struct cuda_place *place = loc->ctx;
@@ -457,7 +457,7 @@ static int dmabuf(const struct hmem_loc *loc, void *addr, size_t len, int *fd_p,
 	cu_result ret;
 	int err;
 
-	if (!exports())
+	if (!cuda_exports())
 		return -FI_EOPNOTSUPP;
 	err = cuda_enter(place->ctx, place->device);
 	if (err)
@@ -470,9 +470,9 @@ static int dmabuf(const struct hmem_loc *loc, void *addr, size_t len, int *fd_p,
 
 const struct hmem_kind hmem_cuda = {
 	.iface = FI_HMEM_CUDA, .name = "CUDA", .word = "cuda",
-	.start = start, .find = find, .detect = detect,
+	.start = cuda_start, .find = cuda_find, .detect = cuda_detect,
 	.copy = cuda_copy, .copy_start = cuda_copy_start, .copy_done = cuda_copy_done,
-	.pin = pin, .unpin = unpin, .range = range, .id = id,
-	.ipc_get = ipc_get, .ipc_open = ipc_open, .ipc_close = ipc_close,
-	.dmabuf = dmabuf, .exports = exports,
+	.pin = cuda_pin, .unpin = cuda_unpin, .range = cuda_range, .id = cuda_id,
+	.ipc_get = cuda_ipc_get, .ipc_open = cuda_ipc_open, .ipc_close = cuda_ipc_close,
+	.dmabuf = cuda_dmabuf, .exports = cuda_exports,
 };

@@ -72,13 +72,13 @@ static void wait_default(struct cuda_place *place)
 	atomic_store_explicit(&place->patience, patience, memory_order_relaxed);
 }
 
-/* settle - before a copy to or from memory without a context: wait for what the program's calls have
+/* settle_default - before a copy to or from memory without a context: wait for what the program's calls have
  * left in the default stream, as cuMemcpyHtoD() from pageable memory does, which returns when the
  * last piece is in a buffer of the driver.  Such a rest takes microseconds, or milliseconds where
  * processes take turns on the device.  What takes longer is a kernel, which may itself wait for this
  * transfer.  After one wait in vain no copy waits until the stream has been found idle.
  */
-static void settle(const struct hmem_loc *loc, struct cuda_place *place)
+static void settle_default(const struct hmem_loc *loc, struct cuda_place *place)
 {
 	bool kernel;
 
@@ -97,7 +97,7 @@ void hmem_cuda_settle(const struct hmem_loc *loc)
 
 	if (!loc->unshared || cuda_enter(place->ctx, place->device))
 		return;
-	settle(loc, place);
+	settle_default(loc, place);
 	cuda_leave();
 }
 
@@ -109,8 +109,8 @@ static void *stream_of(const struct cuda_place *place, enum hmem_dir dir)
 	return place->stream[dir == HMEM_TO_HOST ? HMEM_TO_HOST : HMEM_TO_DEVICE];
 }
 
-static cu_result launch(enum hmem_dir dir, void *dev, void *buf, size_t len, void *stream,
-			const char **func_p)
+static cu_result copy_launch(enum hmem_dir dir, void *dev, void *buf, size_t len, void *stream,
+			     const char **func_p)
 {
 	cu_ptr at = (uintptr_t) dev;
 
@@ -131,7 +131,7 @@ static cu_result copy_now(enum hmem_dir dir, struct cuda_place *place, void *dev
 			  const char **func_p)
 {
 	void *stream = stream_of(place, dir);
-	cu_result ret = launch(dir, dev, buf, len, stream, func_p);
+	cu_result ret = copy_launch(dir, dev, buf, len, stream, func_p);
 
 	if (ret)
 		return ret;
@@ -139,11 +139,11 @@ static cu_result copy_now(enum hmem_dir dir, struct cuda_place *place, void *dev
 	return cu.StreamSynchronize(stream);
 }
 
-/* bounced - the same by a pinned buffer: the driver copies pageable memory twice, and slowly.
+/* copy_bounced - the same by a pinned buffer: the driver copies pageable memory twice, and slowly.
  * False: not done.
  */
-static bool bounced(enum hmem_dir dir, struct cuda_place *place, void *dev, void *buf, size_t len,
-		    const char **func_p, cu_result *ret_p)
+static bool copy_bounced(enum hmem_dir dir, struct cuda_place *place, void *dev, void *buf, size_t len,
+			 const char **func_p, cu_result *ret_p)
 {
 	if (!place->bounce || len > BOUNCE || (dir == HMEM_TO_DEVICE && len < BOUNCE_IN) ||
 	    pthread_mutex_trylock(&place->bounce_lock))
@@ -166,14 +166,14 @@ int cuda_copy(enum hmem_dir dir, const struct hmem_loc *loc, void *dev, void *bu
 
 	if (err)
 		return err;
-	settle(loc, place);
-	if (!bounced(dir, place, dev, buf, len, &func, &ret))
+	settle_default(loc, place);
+	if (!copy_bounced(dir, place, dev, buf, len, &func, &ret))
 		ret = copy_now(dir, place, dev, buf, len, &func);
 	cuda_leave();
 	return ret ? cuda_fail(func, place->device, ret) : 0;
 }
 
-static cu_result get_event(struct cuda_place *place, void **event_p)
+static cu_result cuda_get_event(struct cuda_place *place, void **event_p)
 {
 	*event_p = NULL;
 	pthread_mutex_lock(&place->lock);
@@ -183,7 +183,7 @@ static cu_result get_event(struct cuda_place *place, void **event_p)
 	return *event_p ? CU_OK : cu.EventCreate(event_p, CU_EVENT_DISABLE_TIMING);
 }
 
-static void put_event(struct cuda_place *place, void *event)
+static void cuda_put_event(struct cuda_place *place, void *event)
 {
 	pthread_mutex_lock(&place->lock);
 	if (place->event_cnt < sizeof(place->events) / sizeof(place->events[0])) {
@@ -195,12 +195,12 @@ static void put_event(struct cuda_place *place, void *event)
 		cu.EventDestroy(event);
 }
 
-/* enqueue - copy and event into the stream.  After a failure nothing of it is in flight. */
-static cu_result enqueue(enum hmem_dir dir, struct cuda_place *place, void *dev, void *buf, size_t len,
-			 void *event, const char **func_p)
+/* copy_enqueue - copy and event into the stream.  After a failure nothing of it is in flight. */
+static cu_result copy_enqueue(enum hmem_dir dir, struct cuda_place *place, void *dev, void *buf, size_t len,
+			      void *event, const char **func_p)
 {
 	void *stream = stream_of(place, dir);
-	cu_result ret = launch(dir, dev, buf, len, stream, func_p);
+	cu_result ret = copy_launch(dir, dev, buf, len, stream, func_p);
 
 	if (ret)
 		return ret;
@@ -227,12 +227,12 @@ int cuda_copy_start(enum hmem_dir dir, const struct hmem_loc *loc, void *dev, vo
 	err = cuda_enter(place->ctx, place->device);
 	if (err)
 		return err;
-	settle(loc, place);
-	ret = get_event(place, &ev);
+	settle_default(loc, place);
+	ret = cuda_get_event(place, &ev);
 	if (!ret) {
-		ret = enqueue(dir, place, dev, buf, len, ev, &func);
+		ret = copy_enqueue(dir, place, dev, buf, len, ev, &func);
 		if (ret)
-			put_event(place, ev);
+			cuda_put_event(place, ev);
 	}
 	cuda_leave();
 	if (ret)
@@ -251,6 +251,6 @@ int cuda_copy_done(struct hmem_event *event)
 	cuda_restore();
 	if (ret == CU_NOT_READY)
 		return 0;
-	put_event(place, event->handle);
+	cuda_put_event(place, event->handle);
 	return ret ? cuda_fail("cuEventQuery", place->device, ret) : 1;
 }

@@ -34,7 +34,7 @@ static int synapse_start(char *why, size_t room)
 	return hmem_load(names, NULL, why, room);
 }
 
-static int find(const void *addr, size_t len, struct hmem_loc *loc, const char **why_p)
+static int fdonly_find(const void *addr, size_t len, struct hmem_loc *loc, const char **why_p)
 {
 	loc->dmabuf_only = true;
 	return 0;
@@ -50,17 +50,17 @@ static int neuron_dmabuf(const struct hmem_loc *loc, void *addr, size_t len, int
 	return ret ? hmem_fail(&hmem_neuron, "nrt_get_dmabuf_fd", loc->device, NULL, ret) : 0;
 }
 
-static bool exports(void)
+static bool fdonly_exports(void)
 {
 	return true;
 }
 
 const struct hmem_kind hmem_neuron = {
 	.iface = FI_HMEM_NEURON, .name = "Neuron", .word = "neuron",
-	.start = neuron_start, .find = find, .dmabuf = neuron_dmabuf, .exports = exports,
+	.start = neuron_start, .find = fdonly_find, .dmabuf = neuron_dmabuf, .exports = fdonly_exports,
 };
 
 const struct hmem_kind hmem_synapse = {
 	.iface = FI_HMEM_SYNAPSEAI, .name = "SynapseAI", .word = "synapseai",
-	.start = synapse_start, .find = find, .exports = exports,
+	.start = synapse_start, .find = fdonly_find, .exports = fdonly_exports,
 };

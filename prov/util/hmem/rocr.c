@@ -101,7 +101,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static hsa_signal spare[64];
 static unsigned spare_cnt;
 
-static int fail(const char *func, uint64_t device, hsa_status status)
+static int rocr_fail(const char *func, uint64_t device, hsa_status status)
 {
 	const char *text = NULL;
 
@@ -125,7 +125,7 @@ static hsa_status add_agent(hsa_agent agent, void *arg)
 	return HSA_OK;
 }
 
-static int start(char *why, size_t room)
+static int rocr_start(char *why, size_t room)
 {
 	static const char *const names[] = { "libhsa-runtime64.so.1", "libhsa-runtime64.so", NULL };
 	const char *text = NULL;
@@ -168,7 +168,7 @@ static int gpu_of(hsa_agent agent)
 	return -1;
 }
 
-static bool detect(const void *addr, uint64_t *device_p)
+static bool rocr_detect(const void *addr, uint64_t *device_p)
 {
 	struct hsa_ptr_info info;
 	int gpu;
@@ -180,7 +180,7 @@ static bool detect(const void *addr, uint64_t *device_p)
 	return gpu >= 0;
 }
 
-static int find(const void *addr, size_t len, struct hmem_loc *loc, const char **why_p)
+static int rocr_find(const void *addr, size_t len, struct hmem_loc *loc, const char **why_p)
 {
 	struct hsa_ptr_info info;
 	hsa_status ret = info_of(addr, &info);
@@ -188,7 +188,7 @@ static int find(const void *addr, size_t len, struct hmem_loc *loc, const char *
 
 	if (ret) {
 		*why_p = "hsa_amd_pointer_info fails";
-		return fail("hsa_amd_pointer_info", loc->device, ret);
+		return rocr_fail("hsa_amd_pointer_info", loc->device, ret);
 	}
 	if (info.type == HSA_PTR_UNKNOWN) {
 		*why_p = "the HSA runtime does not know this memory: it was freed, or is the host's";
@@ -227,7 +227,7 @@ static int get_signal(hsa_signal *signal_p, uint64_t device)
 		return 0;
 	}
 	ret = hsa.signal_create(1, 0, NULL, signal_p);
-	return ret ? fail("hsa_signal_create", device, ret) : 0;
+	return ret ? rocr_fail("hsa_signal_create", device, ret) : 0;
 }
 
 static void put_signal(hsa_signal signal)
@@ -243,8 +243,8 @@ static void put_signal(hsa_signal signal)
 		hsa.signal_destroy(signal);
 }
 
-static int begin(enum hmem_dir dir, const struct hmem_loc *loc, void *dev, void *buf, size_t len,
-		 hsa_signal *signal_p)
+static int rocr_copy_begin(enum hmem_dir dir, const struct hmem_loc *loc, void *dev, void *buf, size_t len,
+			   hsa_signal *signal_p)
 {
 	hsa_agent gpu = *(hsa_agent *) loc->ctx;
 	hsa_status ret;
@@ -259,46 +259,46 @@ static int begin(enum hmem_dir dir, const struct hmem_loc *loc, void *dev, void 
 	if (!ret)
 		return 0;
 	put_signal(*signal_p);
-	return fail("hsa_amd_memory_async_copy", loc->device, ret);
+	return rocr_fail("hsa_amd_memory_async_copy", loc->device, ret);
 }
 
-static int end(hsa_signal signal, int64_t val, uint64_t device)
+static int rocr_copy_end(hsa_signal signal, int64_t val, uint64_t device)
 {
 	put_signal(signal);
-	return val ? fail("hsa_amd_memory_async_copy (its end)", device, (hsa_status) val) : 0;
+	return val ? rocr_fail("hsa_amd_memory_async_copy (its end)", device, (hsa_status) val) : 0;
 }
 
-static int copy(enum hmem_dir dir, const struct hmem_loc *loc, void *dev, void *buf, size_t len)
+static int rocr_copy(enum hmem_dir dir, const struct hmem_loc *loc, void *dev, void *buf, size_t len)
 {
 	hsa_signal signal;
 	int64_t val;
-	int ret = begin(dir, loc, dev, buf, len, &signal);
+	int ret = rocr_copy_begin(dir, loc, dev, buf, len, &signal);
 
 	if (ret)
 		return ret;
 	do {
 		val = hsa.signal_wait(signal, HSA_COND_LT, 1, UINT64_MAX, HSA_WAIT_ACTIVE);
 	} while (val > 0);
-	return end(signal, val, loc->device);
+	return rocr_copy_end(signal, val, loc->device);
 }
 
-static int copy_start(enum hmem_dir dir, const struct hmem_loc *loc, void *dev, void *buf,
-		      size_t len, struct hmem_event *event)
+static int rocr_copy_start(enum hmem_dir dir, const struct hmem_loc *loc, void *dev, void *buf,
+			   size_t len, struct hmem_event *event)
 {
 	hsa_signal signal;
 	int ret;
 
 	if (dir == HMEM_TO_HOST && len <= threshold) {
 		event->kind = NULL;
-		return copy(dir, loc, dev, buf, len);
+		return rocr_copy(dir, loc, dev, buf, len);
 	}
-	ret = begin(dir, loc, dev, buf, len, &signal);
+	ret = rocr_copy_begin(dir, loc, dev, buf, len, &signal);
 	if (!ret)
 		event->handle = (void *) (uintptr_t) signal.handle;
 	return ret;
 }
 
-static int copy_done(struct hmem_event *event)
+static int rocr_copy_done(struct hmem_event *event)
 {
 	hsa_signal signal = { (uintptr_t) event->handle };
 	int64_t val = hsa.signal_load(signal);
@@ -306,32 +306,32 @@ static int copy_done(struct hmem_event *event)
 
 	if (val > 0)
 		return 0;
-	ret = end(signal, val, (uint64_t) ((hsa_agent *) event->ctx - gpus));
+	ret = rocr_copy_end(signal, val, (uint64_t) ((hsa_agent *) event->ctx - gpus));
 	return ret ? ret : 1;
 }
 
-static int pin(void *buf, size_t len)
+static int rocr_pin(void *buf, size_t len)
 {
 	void *agent_ptr;
 	hsa_status ret = hsa.lock(buf, len, NULL, 0, &agent_ptr);
 
-	return ret ? fail("hsa_amd_memory_lock", 0, ret) : 0;
+	return ret ? rocr_fail("hsa_amd_memory_lock", 0, ret) : 0;
 }
 
-static void unpin(void *buf)
+static void rocr_unpin(void *buf)
 {
 	hsa.unlock(buf);
 }
 
 /* ---- sharing ------------------------------------------------------------------------- */
 
-static int range(const struct hmem_loc *loc, const void *addr, void **base_p, size_t *len_p)
+static int rocr_range(const struct hmem_loc *loc, const void *addr, void **base_p, size_t *len_p)
 {
 	struct hsa_ptr_info info;
 	hsa_status ret = info_of(addr, &info);
 
 	if (ret)
-		return fail("hsa_amd_pointer_info", loc->device, ret);
+		return rocr_fail("hsa_amd_pointer_info", loc->device, ret);
 	if (info.type == HSA_PTR_UNKNOWN)
 		return -FI_EINVAL;
 	*base_p = info.agent_base;
@@ -348,7 +348,7 @@ struct numbered {
 static struct numbered *numbered;	/* guarded by @lock */
 static uint64_t last_id;
 
-static void freed(void *base, void *arg)
+static void on_freed(void *base, void *arg)
 {
 	struct numbered **at, *n = arg;
 
@@ -382,10 +382,10 @@ static int give_number(const struct hmem_loc *loc, void *base, uint64_t *id_p)
 
 	if (!n)
 		return -FI_ENOMEM;
-	ret = hsa.on_free(base, freed, n);
+	ret = hsa.on_free(base, on_freed, n);
 	if (ret) {
 		free(n);
-		return fail("hsa_amd_register_deallocation_callback", loc->device, ret);
+		return rocr_fail("hsa_amd_register_deallocation_callback", loc->device, ret);
 	}
 	n->base = base;
 	pthread_mutex_lock(&lock);
@@ -397,11 +397,11 @@ static int give_number(const struct hmem_loc *loc, void *base, uint64_t *id_p)
 }
 
 /* The runtime numbers nothing by itself; it tells when an allocation is freed. */
-static int id(const struct hmem_loc *loc, const void *addr, uint64_t *id_p)
+static int rocr_id(const struct hmem_loc *loc, const void *addr, uint64_t *id_p)
 {
 	size_t len;
 	void *base = NULL;
-	int ret = hsa.on_free ? range(loc, addr, &base, &len) : -FI_EOPNOTSUPP;
+	int ret = hsa.on_free ? rocr_range(loc, addr, &base, &len) : -FI_EOPNOTSUPP;
 
 	if (ret)
 		return ret;
@@ -409,51 +409,51 @@ static int id(const struct hmem_loc *loc, const void *addr, uint64_t *id_p)
 	return *id_p ? 0 : give_number(loc, base, id_p);
 }
 
-static int ipc_get(const struct hmem_loc *loc, void *base, char handle[HMEM_IPC_SIZE])
+static int rocr_ipc_get(const struct hmem_loc *loc, void *base, char handle[HMEM_IPC_SIZE])
 {
 	struct hsa_ptr_info info;
 	hsa_status ret = info_of(base, &info);
 
 	if (!ret)
 		ret = hsa.ipc_create(base, info.len, handle);
-	return ret ? fail("hsa_amd_ipc_memory_create", loc->device, ret) : 0;
+	return ret ? rocr_fail("hsa_amd_ipc_memory_create", loc->device, ret) : 0;
 }
 
-static int ipc_open(const struct hmem_loc *loc, const char handle[HMEM_IPC_SIZE], size_t len,
-		    void **base_p)
+static int rocr_ipc_open(const struct hmem_loc *loc, const char handle[HMEM_IPC_SIZE], size_t len,
+			 void **base_p)
 {
 	hsa_status ret = hsa.ipc_attach(handle, len, 1, loc->ctx, base_p);
 
-	return ret ? fail("hsa_amd_ipc_memory_attach", loc->device, ret) : 0;
+	return ret ? rocr_fail("hsa_amd_ipc_memory_attach", loc->device, ret) : 0;
 }
 
-static int ipc_close(const struct hmem_loc *loc, void *base)
+static int rocr_ipc_close(const struct hmem_loc *loc, void *base)
 {
 	hsa_status ret = hsa.ipc_detach(base);
 
-	return ret ? fail("hsa_amd_ipc_memory_detach", loc->device, ret) : 0;
+	return ret ? rocr_fail("hsa_amd_ipc_memory_detach", loc->device, ret) : 0;
 }
 
-static bool exports(void)
+static bool rocr_exports(void)
 {
 	return hsa.export_dmabuf;
 }
 
-static int dmabuf(const struct hmem_loc *loc, void *addr, size_t len, int *fd_p, uint64_t *off_p)
+static int rocr_dmabuf(const struct hmem_loc *loc, void *addr, size_t len, int *fd_p, uint64_t *off_p)
 {
 	hsa_status ret;
 
-	if (!exports())
+	if (!rocr_exports())
 		return -FI_EOPNOTSUPP;
 	ret = hsa.export_dmabuf(addr, len, fd_p, off_p);
-	return ret ? fail("hsa_amd_portable_export_dmabuf", loc->device, ret) : 0;
+	return ret ? rocr_fail("hsa_amd_portable_export_dmabuf", loc->device, ret) : 0;
 }
 
 const struct hmem_kind hmem_rocr = {
 	.iface = FI_HMEM_ROCR, .name = "ROCr", .word = "rocr",
-	.start = start, .find = find, .detect = detect,
-	.copy = copy, .copy_start = copy_start, .copy_done = copy_done,
-	.pin = pin, .unpin = unpin, .range = range, .id = id,
-	.ipc_get = ipc_get, .ipc_open = ipc_open, .ipc_close = ipc_close,
-	.dmabuf = dmabuf, .exports = exports,
+	.start = rocr_start, .find = rocr_find, .detect = rocr_detect,
+	.copy = rocr_copy, .copy_start = rocr_copy_start, .copy_done = rocr_copy_done,
+	.pin = rocr_pin, .unpin = rocr_unpin, .range = rocr_range, .id = rocr_id,
+	.ipc_get = rocr_ipc_get, .ipc_open = rocr_ipc_open, .ipc_close = rocr_ipc_close,
+	.dmabuf = rocr_dmabuf, .exports = rocr_exports,
 };

@@ -61,37 +61,37 @@ int hmem_share_of(const struct hmem_loc *loc, const void *addr, size_t len,
 
 /* ---- what is open ----------------------------------------------------------------------- */
 
-static bool same(const struct hmem_share *a, const struct hmem_share *b)
+static bool share_equal(const struct hmem_share *a, const struct hmem_share *b)
 {
 	return a->id == b->id && a->base == b->base && a->len == b->len &&
 	       !memcmp(a->handle, b->handle, sizeof(a->handle));
 }
 
 /* The owner has something else at an address only after it has freed what was there. */
-static bool replaced(const struct hmem_share *was, const struct hmem_share *is)
+static bool share_replaced(const struct hmem_share *was, const struct hmem_share *is)
 {
-	return was->base < is->base + is->len && is->base < was->base + was->len && !same(was, is);
+	return was->base < is->base + is->len && is->base < was->base + was->len && !share_equal(was, is);
 }
 
-static void destroy(struct hmem_opened *opened)
+static void opened_destroy(struct hmem_opened *opened)
 {
 	hmem_ipc_close(&opened->loc, opened->base);
 	free(opened);
 }
 
-/* drop - take it off the list; its last user closes it. */
-static void drop(struct hmem_opened **at)
+/* opened_drop - take it off the list; its last user closes it. */
+static void opened_drop(struct hmem_opened **at)
 {
 	struct hmem_opened *opened = *at;
 
 	*at = opened->next;
 	opened->stale = true;
 	if (!opened->users)
-		destroy(opened);
+		opened_destroy(opened);
 }
 
-/* find - the one for @share, now the newest; those that @share shows to be freed are dropped. */
-static struct hmem_opened *find(const struct hmem_loc *loc, const struct hmem_share *share)
+/* opened_find - the one for @share, now the newest; those that @share shows to be freed are dropped. */
+static struct hmem_opened *opened_find(const struct hmem_loc *loc, const struct hmem_share *share)
 {
 	struct hmem_opened **at = &newest, *hit = NULL;
 
@@ -99,11 +99,11 @@ static struct hmem_opened *find(const struct hmem_loc *loc, const struct hmem_sh
 		struct hmem_opened *opened = *at;
 
 		if (opened->share.proc == share->proc && opened->share.iface == share->iface) {
-			if (replaced(&opened->share, share)) {
-				drop(at);
+			if (share_replaced(&opened->share, share)) {
+				opened_drop(at);
 				continue;
 			}
-			if (opened->loc.ctx == loc->ctx && same(&opened->share, share)) {
+			if (opened->loc.ctx == loc->ctx && share_equal(&opened->share, share)) {
 				hit = opened;
 				*at = opened->next;
 				continue;
@@ -118,8 +118,8 @@ static struct hmem_opened *find(const struct hmem_loc *loc, const struct hmem_sh
 	return hit;
 }
 
-/* limit - close the oldest without users, beyond SHARE_MAX. */
-static void limit(void)
+/* opened_limit - close the oldest without users, beyond SHARE_MAX. */
+static void opened_limit(void)
 {
 	struct hmem_opened **at = &newest, **oldest = NULL;
 	unsigned cnt = 0;
@@ -130,11 +130,11 @@ static void limit(void)
 			oldest = at;
 	}
 	if (cnt > SHARE_MAX && oldest)
-		drop(oldest);
+		opened_drop(oldest);
 }
 
-/* check - the description is a peer's: does an allocation of that length begin at @at here? */
-static int check(const struct hmem_loc *loc, const struct hmem_share *share, char *at)
+/* share_check - the description is a peer's: does an allocation of that length begin at @at here? */
+static int share_check(const struct hmem_loc *loc, const struct hmem_share *share, char *at)
 {
 	void *base;
 	size_t len;
@@ -163,15 +163,15 @@ static int open_new(const struct hmem_loc *loc, const struct hmem_share *share,
 		return ret;
 	}
 	opened->base = base;
-	ret = check(loc, share, opened->base);
+	ret = share_check(loc, share, opened->base);
 	if (ret) {
-		destroy(opened);
+		opened_destroy(opened);
 		return ret;
 	}
 	opened->next = newest;
 	newest = opened;
 	*opened_p = opened;
-	limit();
+	opened_limit();
 	return 0;
 }
 
@@ -186,10 +186,10 @@ int hmem_share_open(const struct hmem_loc *loc, const struct hmem_share *share,
 	*opened_p = NULL;
 	if (share->proc == hmem_share_proc()) {
 		*base_p = (char *) (uintptr_t) share->base;
-		return check(loc, share, *base_p);
+		return share_check(loc, share, *base_p);
 	}
 	pthread_mutex_lock(&lock);
-	opened = find(loc, share);
+	opened = opened_find(loc, share);
 	if (!opened)
 		ret = open_new(loc, share, &opened);
 	if (!ret) {
@@ -207,7 +207,7 @@ void hmem_share_close(struct hmem_opened *opened)
 		return;
 	pthread_mutex_lock(&lock);
 	if (!--opened->users && opened->stale)
-		destroy(opened);
+		opened_destroy(opened);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -220,7 +220,7 @@ void hmem_share_trim(void)
 		if ((*at)->users)
 			at = &(*at)->next;
 		else
-			drop(at);
+			opened_drop(at);
 	pthread_mutex_unlock(&lock);
 }
 

@@ -39,8 +39,8 @@ static pthread_mutex_t fail_lock = PTHREAD_MUTEX_INITIALIZER;
 static char fails[FAIL_MAX][160];
 static int fail_cnt;
 
-/* note - the number of @text among all that failed so far; the last serves for the rest. */
-static int note(const char *text, bool *new_p)
+/* note_failure - the number of @text among all that failed so far; the last serves for the rest. */
+static int note_failure(const char *text, bool *new_p)
 {
 	int i;
 
@@ -64,7 +64,7 @@ int hmem_fail(const struct hmem_kind *kind, const char *func, uint64_t device, c
 	snprintf(line, sizeof(line), "%s on %s device %llu: %s (%ld)", func, kind->name,
 		 (unsigned long long) device, text ? text : "unknown error", code);
 	pthread_mutex_lock(&fail_lock);
-	at = note(line, &is_new);
+	at = note_failure(line, &is_new);
 	pthread_mutex_unlock(&fail_lock);
 	if (is_new)
 		FI_WARN(&who, FI_LOG_MR, "device memory: %s\n", line);
@@ -116,7 +116,7 @@ int hmem_load(const char *const *names, const struct hmem_func *funcs, char *tex
 
 /* ---- start ---------------------------------------------------------------------- */
 
-static void define(void)
+static void params_define(void)
 {
 	static const struct {
 		const char *name;
@@ -146,7 +146,7 @@ void hmem_params(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	pthread_once(&once, define);
+	pthread_once(&once, params_define);
 }
 
 bool hmem_param_bool(const char *name, bool def)
@@ -157,8 +157,8 @@ bool hmem_param_bool(const char *name, bool def)
 	return val;
 }
 
-/* listed - does the value of FI_HMEM name @word? */
-static bool listed(const char *list, const char *word)
+/* is_listed - does the value of FI_HMEM name @word? */
+static bool is_listed(const char *list, const char *word)
 {
 	size_t len = strlen(word), n;
 
@@ -174,7 +174,7 @@ static void start_one(const struct hmem_kind *kind, const char *list)
 {
 	char *text = why[kind->iface];
 
-	if (list && !listed(list, kind->word)) {
+	if (list && !is_listed(list, kind->word)) {
 		snprintf(text, WHY_MAX, "FI_HMEM=%s does not name %s", list, kind->word);
 		return;
 	}
@@ -312,7 +312,7 @@ enum fi_hmem_iface hmem_detect(const void *addr, uint64_t *device_p)
 	return FI_HMEM_SYSTEM;
 }
 
-static void plain(enum hmem_dir dir, void *dev, void *buf, size_t len)
+static void copy_host(enum hmem_dir dir, void *dev, void *buf, size_t len)
 {
 	if (dir == HMEM_TO_HOST)
 		memcpy(buf, dev, len);
@@ -320,13 +320,13 @@ static void plain(enum hmem_dir dir, void *dev, void *buf, size_t len)
 		memcpy(dev, buf, len);
 }
 
-/* direct - done without the device: system memory, or a mapping of it. */
-static bool direct(enum hmem_dir dir, const struct hmem_loc *loc, void *dev, void *buf, size_t len)
+/* copy_direct - done without the device: system memory, or a mapping of it. */
+static bool copy_direct(enum hmem_dir dir, const struct hmem_loc *loc, void *dev, void *buf, size_t len)
 {
 	if (!len)
 		return true;
 	if (loc->iface == FI_HMEM_SYSTEM || loc->host) {
-		plain(dir, dev, buf, len);
+		copy_host(dir, dev, buf, len);
 		return true;
 	}
 	return false;
@@ -334,7 +334,7 @@ static bool direct(enum hmem_dir dir, const struct hmem_loc *loc, void *dev, voi
 
 int hmem_copy(enum hmem_dir dir, const struct hmem_loc *loc, void *dev, void *buf, size_t len)
 {
-	if (direct(dir, loc, dev, buf, len))
+	if (copy_direct(dir, loc, dev, buf, len))
 		return 0;
 	if (loc->map && hmem_gdr_copy(dir, loc, dev, buf, len))
 		return 0;
@@ -350,7 +350,7 @@ int hmem_copy_start(enum hmem_dir dir, const struct hmem_loc *loc, void *dev, vo
 	int ret;
 
 	event->kind = NULL;
-	if (direct(dir, loc, dev, buf, len))
+	if (copy_direct(dir, loc, dev, buf, len))
 		return 0;
 	if (!kind->copy)
 		return -FI_EOPNOTSUPP;

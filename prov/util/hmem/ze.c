@@ -141,7 +141,7 @@ static void *ctxs[DRIVER_MAX];
 static unsigned ctx_cnt;
 static int ordinal;
 
-static int fail(const char *func, uint64_t device, ze_result ret)
+static int ze_fail(const char *func, uint64_t device, ze_result ret)
 {
 	char text[24];
 
@@ -175,7 +175,7 @@ static ze_result add_driver(void *driver, unsigned number)
 	return ZE_OK;
 }
 
-static int start(char *why, size_t room)
+static int ze_start(char *why, size_t room)
 {
 	static const char *const names[] = { "libze_loader.so.1", "libze_loader.so", NULL };
 	void *drivers[DRIVER_MAX];
@@ -214,14 +214,14 @@ static int open_place(struct place *place)
 		ret = ze.PoolCreate(place->ctx, &pool, 1, &place->dev, &place->pool);
 		if (ret) {
 			place->pool = NULL;
-			return fail("zeEventPoolCreate", place->number, ret);
+			return ze_fail("zeEventPoolCreate", place->number, ret);
 		}
 	}
 	ret = ze.ListCreateImmediate(place->ctx, place->dev, &queue, &place->list);
 	if (!ret)
 		return 0;
 	place->list = NULL;
-	return fail("zeCommandListCreateImmediate", place->number, ret);
+	return ze_fail("zeCommandListCreateImmediate", place->number, ret);
 }
 
 /* ---- where memory is --------------------------------------------------------------- */
@@ -259,7 +259,7 @@ static ze_result look_up(const void *addr, struct memory *mem)
 	return bad;
 }
 
-static bool detect(const void *addr, uint64_t *device_p)
+static bool ze_detect(const void *addr, uint64_t *device_p)
 {
 	struct memory mem;
 
@@ -270,7 +270,7 @@ static bool detect(const void *addr, uint64_t *device_p)
 }
 
 /* Both ends in one allocation: so is what lies between. */
-static int find(const void *addr, size_t len, struct hmem_loc *loc, const char **why_p)
+static int ze_find(const void *addr, size_t len, struct hmem_loc *loc, const char **why_p)
 {
 	const char *last = (const char *) addr + (len ? len - 1 : 0);
 	struct memory mem, end;
@@ -281,7 +281,7 @@ static int find(const void *addr, size_t len, struct hmem_loc *loc, const char *
 		res = look_up(last, &end);
 	if (res) {
 		*why_p = "the Level Zero driver fails";
-		return fail("zeMemGetAllocProperties", loc->device, res);
+		return ze_fail("zeMemGetAllocProperties", loc->device, res);
 	}
 	if (mem.type == ZE_MEMORY_UNKNOWN || end.type != mem.type || end.id != mem.id) {
 		*why_p = "Level Zero does not know this memory as one allocation: it was freed, or is "
@@ -308,7 +308,7 @@ static int find(const void *addr, size_t len, struct hmem_loc *loc, const char *
 /* ---- copies ------------------------------------------------------------------------ */
 
 /* Caller holds place->lock.  -FI_EAGAIN: all events are in use. */
-static int get_event(struct place *place, void **event_p)
+static int ze_get_event(struct place *place, void **event_p)
 {
 	struct ze_event_desc desc = { .head.type = ZE_TYPE_EVENT, .index = place->made,
 				      .signal = ZE_SCOPE_HOST, .wait = ZE_SCOPE_HOST };
@@ -322,12 +322,12 @@ static int get_event(struct place *place, void **event_p)
 		return -FI_EAGAIN;
 	ret = ze.EventCreate(place->pool, &desc, event_p);
 	if (ret)
-		return fail("zeEventCreate", place->number, ret);
+		return ze_fail("zeEventCreate", place->number, ret);
 	place->made++;
 	return 0;
 }
 
-static void put_event(struct place *place, void *event)
+static void ze_put_event(struct place *place, void *event)
 {
 	pthread_mutex_lock(&place->lock);
 	ze.EventHostReset(event);
@@ -335,14 +335,14 @@ static void put_event(struct place *place, void *event)
 	pthread_mutex_unlock(&place->lock);
 }
 
-static int begin(enum hmem_dir dir, struct place *place, void *dev, void *buf, size_t len,
-		 void **event_p)
+static int ze_copy_begin(enum hmem_dir dir, struct place *place, void *dev, void *buf, size_t len,
+			 void **event_p)
 {
 	ze_result res;
 	int ret;
 
 	pthread_mutex_lock(&place->lock);
-	ret = get_event(place, event_p);
+	ret = ze_get_event(place, event_p);
 	if (ret)
 		goto out;
 	res = dir == HMEM_TO_HOST ?
@@ -350,55 +350,55 @@ static int begin(enum hmem_dir dir, struct place *place, void *dev, void *buf, s
 	      ze.AppendMemoryCopy(place->list, dev, buf, len, *event_p, 0, NULL);
 	if (res) {
 		place->spare[place->spare_cnt++] = *event_p;
-		ret = fail("zeCommandListAppendMemoryCopy", place->number, res);
+		ret = ze_fail("zeCommandListAppendMemoryCopy", place->number, res);
 	}
 out:
 	pthread_mutex_unlock(&place->lock);
 	return ret;
 }
 
-static int copy(enum hmem_dir dir, const struct hmem_loc *loc, void *dev, void *buf, size_t len)
+static int ze_copy(enum hmem_dir dir, const struct hmem_loc *loc, void *dev, void *buf, size_t len)
 {
 	struct place *place = loc->ctx;
 	ze_result res;
 	void *event;
-	int ret = begin(dir, place, dev, buf, len, &event);
+	int ret = ze_copy_begin(dir, place, dev, buf, len, &event);
 
 	if (ret)
 		return ret;
 	res = ze.EventHostSynchronize(event, UINT64_MAX);
-	put_event(place, event);
-	return res ? fail("zeEventHostSynchronize", place->number, res) : 0;
+	ze_put_event(place, event);
+	return res ? ze_fail("zeEventHostSynchronize", place->number, res) : 0;
 }
 
-static int copy_start(enum hmem_dir dir, const struct hmem_loc *loc, void *dev, void *buf,
-		      size_t len, struct hmem_event *event)
+static int ze_copy_start(enum hmem_dir dir, const struct hmem_loc *loc, void *dev, void *buf,
+			 size_t len, struct hmem_event *event)
 {
-	return begin(dir, loc->ctx, dev, buf, len, &event->handle);
+	return ze_copy_begin(dir, loc->ctx, dev, buf, len, &event->handle);
 }
 
-static int copy_done(struct hmem_event *event)
+static int ze_copy_done(struct hmem_event *event)
 {
 	struct place *place = event->ctx;
 	ze_result res = ze.EventQueryStatus(event->handle);
 
 	if (res == ZE_NOT_READY)
 		return 0;
-	put_event(place, event->handle);
-	return res ? fail("zeEventQueryStatus", place->number, res) : 1;
+	ze_put_event(place, event->handle);
+	return res ? ze_fail("zeEventQueryStatus", place->number, res) : 1;
 }
 
 /* ---- sharing ------------------------------------------------------------------------- */
 
-static int range(const struct hmem_loc *loc, const void *addr, void **base_p, size_t *len_p)
+static int ze_range(const struct hmem_loc *loc, const void *addr, void **base_p, size_t *len_p)
 {
 	struct place *place = loc->ctx;
 	ze_result ret = ze.GetAddressRange(place->ctx, addr, base_p, len_p);
 
-	return ret ? fail("zeMemGetAddressRange", loc->device, ret) : 0;
+	return ret ? ze_fail("zeMemGetAddressRange", loc->device, ret) : 0;
 }
 
-static int id(const struct hmem_loc *loc, const void *addr, uint64_t *id_p)
+static int ze_id(const struct hmem_loc *loc, const void *addr, uint64_t *id_p)
 {
 	struct ze_alloc_props props = { .stype = ZE_TYPE_ALLOC_PROPS };
 	struct place *place = loc->ctx;
@@ -406,25 +406,25 @@ static int id(const struct hmem_loc *loc, const void *addr, uint64_t *id_p)
 	ze_result ret = ze.GetAllocProperties(place->ctx, addr, &props, &dev);
 
 	if (ret || props.type == ZE_MEMORY_UNKNOWN)
-		return fail("zeMemGetAllocProperties", loc->device, ret);
+		return ze_fail("zeMemGetAllocProperties", loc->device, ret);
 	*id_p = props.id;
 	return 0;
 }
 
-static int ipc_get(const struct hmem_loc *loc, void *base, char handle[HMEM_IPC_SIZE])
+static int ze_ipc_get(const struct hmem_loc *loc, void *base, char handle[HMEM_IPC_SIZE])
 {
 	struct place *place = loc->ctx;
 	struct ze_ipc ipc;
 	ze_result ret = ze.GetIpcHandle(place->ctx, base, &ipc);
 
 	if (ret)
-		return fail("zeMemGetIpcHandle", loc->device, ret);
+		return ze_fail("zeMemGetIpcHandle", loc->device, ret);
 	memcpy(handle, &ipc, sizeof(ipc));
 	return 0;
 }
 
-static int ipc_open(const struct hmem_loc *loc, const char handle[HMEM_IPC_SIZE], size_t len,
-		    void **base_p)
+static int ze_ipc_open(const struct hmem_loc *loc, const char handle[HMEM_IPC_SIZE], size_t len,
+		       void **base_p)
 {
 	struct place *place = loc->ctx;
 	struct ze_ipc ipc;
@@ -432,23 +432,23 @@ static int ipc_open(const struct hmem_loc *loc, const char handle[HMEM_IPC_SIZE]
 
 	memcpy(&ipc, handle, sizeof(ipc));
 	ret = ze.OpenIpcHandle(place->ctx, place->dev, ipc, 0, base_p);
-	return ret ? fail("zeMemOpenIpcHandle", loc->device, ret) : 0;
+	return ret ? ze_fail("zeMemOpenIpcHandle", loc->device, ret) : 0;
 }
 
-static int ipc_close(const struct hmem_loc *loc, void *base)
+static int ze_ipc_close(const struct hmem_loc *loc, void *base)
 {
 	struct place *place = loc->ctx;
 	ze_result ret = ze.CloseIpcHandle(place->ctx, base);
 
-	return ret ? fail("zeMemCloseIpcHandle", loc->device, ret) : 0;
+	return ret ? ze_fail("zeMemCloseIpcHandle", loc->device, ret) : 0;
 }
 
-static bool exports(void)
+static bool ze_exports(void)
 {
 	return true;
 }
 
-static int dmabuf(const struct hmem_loc *loc, void *addr, size_t len, int *fd_p, uint64_t *off_p)
+static int ze_dmabuf(const struct hmem_loc *loc, void *addr, size_t len, int *fd_p, uint64_t *off_p)
 {
 	struct ze_export_fd fd = { .stype = ZE_TYPE_EXPORT_FD, .flags = ZE_EXPORT_DMABUF, .fd = -1 };
 	struct ze_alloc_props props = { .stype = ZE_TYPE_ALLOC_PROPS, .next = &fd };
@@ -461,7 +461,7 @@ static int dmabuf(const struct hmem_loc *loc, void *addr, size_t len, int *fd_p,
 	if (!ret)
 		ret = ze.GetAllocProperties(place->ctx, base, &props, &dev);
 	if (ret)
-		return fail("zeMemGetAllocProperties (dma-buf)", loc->device, ret);
+		return ze_fail("zeMemGetAllocProperties (dma-buf)", loc->device, ret);
 	if (fd.fd < 0)
 		return -FI_EOPNOTSUPP;
 	*fd_p = fd.fd;
@@ -471,9 +471,9 @@ static int dmabuf(const struct hmem_loc *loc, void *addr, size_t len, int *fd_p,
 
 const struct hmem_kind hmem_ze = {
 	.iface = FI_HMEM_ZE, .name = "Level Zero", .word = "ze",
-	.start = start, .find = find, .detect = detect,
-	.copy = copy, .copy_start = copy_start, .copy_done = copy_done,
-	.range = range, .id = id,
-	.ipc_get = ipc_get, .ipc_open = ipc_open, .ipc_close = ipc_close,
-	.dmabuf = dmabuf, .exports = exports,
+	.start = ze_start, .find = ze_find, .detect = ze_detect,
+	.copy = ze_copy, .copy_start = ze_copy_start, .copy_done = ze_copy_done,
+	.range = ze_range, .id = ze_id,
+	.ipc_get = ze_ipc_get, .ipc_open = ze_ipc_open, .ipc_close = ze_ipc_close,
+	.dmabuf = ze_dmabuf, .exports = ze_exports,
 };

@@ -47,8 +47,8 @@ static bool refuse_as(const struct check *ck, const char *attr, struct explain_v
 	return true;
 }
 
-static bool refuse(const struct check *ck, const char *attr, const char *wanted,
-		   const char *offered)
+static bool refuse_text(const struct check *ck, const char *attr, const char *wanted,
+			const char *offered)
 {
 	return refuse_as(ck, attr, EXPLAIN_VALUE_TEXT(wanted), EXPLAIN_VALUE_TEXT(offered));
 }
@@ -113,7 +113,7 @@ static bool check_name(const struct check *ck, const char *attr, const char *wan
 {
 	if (!wanted || !offered || !strcmp(wanted, offered))
 		return false;
-	return refuse(ck, attr, wanted, offered);
+	return refuse_text(ck, attr, wanted, offered);
 }
 
 /* A domain has the name of its device; a domain of a special kind has a suffix: "-xrc". */
@@ -164,8 +164,8 @@ static bool check_tclass(const struct check *ck, const char *attr, uint32_t want
 	if (net_tclass_valid(wanted))
 		return false;
 	snprintf(text, sizeof(text), "0x%x", wanted);
-	return refuse(ck, attr, text, "FI_TC_BEST_EFFORT and the other labels, or FI_TC_DSCP "
-		      "with a number up to 63");
+	return refuse_text(ck, attr, text, "FI_TC_BEST_EFFORT and the other labels, or FI_TC_DSCP "
+			   "with a number up to 63");
 }
 
 /* ---- attribute structures -------------------------------------------- */
@@ -221,7 +221,7 @@ static void check_hmem(struct check *ck)
 	if (ck->lim->hmem_at ? ck->lim->hmem_at(ck->offer, &why) : hmem_start())
 		ck->hmem = FI_HMEM;
 	else if (why)
-		refuse(ck, "caps", "FI_HMEM", why);
+		refuse_text(ck, "caps", "FI_HMEM", why);
 	else
 		hmem_explain(ck->prov);
 }
@@ -343,7 +343,7 @@ static bool check_tag(const struct check *ck, uint64_t wanted, uint64_t offered)
 		return false;
 	snprintf(w, sizeof(w), "0x%016llx", (unsigned long long) wanted);
 	snprintf(o, sizeof(o), "0x%016llx", (unsigned long long) offered);
-	return refuse(ck, "ep_attr->mem_tag_format", w, o);
+	return refuse_text(ck, "ep_attr->mem_tag_format", w, o);
 }
 
 static bool check_ctx(const struct check *ck, const char *attr, size_t wanted, size_t most,
@@ -351,7 +351,7 @@ static bool check_ctx(const struct check *ck, const char *attr, size_t wanted, s
 {
 	if (wanted != FI_SHARED_CONTEXT)
 		return check_number(ck, attr, wanted, most);
-	return !shared && refuse(ck, attr, "FI_SHARED_CONTEXT", "not supported");
+	return !shared && refuse_text(ck, attr, "FI_SHARED_CONTEXT", "not supported");
 }
 
 static bool check_ep(const struct check *ck)
@@ -372,7 +372,7 @@ static bool check_ep(const struct check *ck)
 		check_key(ck, "ep_attr->auth_key_size", want->auth_key_size));
 }
 
-static size_t most(size_t limit, size_t offered)
+static size_t size_most(size_t limit, size_t offered)
 {
 	return limit > offered ? limit : offered;
 }
@@ -409,8 +409,8 @@ static bool check_tx(struct check *ck)
 		check_bits(ck, "tx_attr->msg_order", FI_TYPE_MSG_ORDER, want->msg_order,
 			   have->msg_order) ||
 		check_number(ck, "tx_attr->inject_size", want->inject_size,
-			     most(ck->lim->inject_size, have->inject_size)) ||
-		check_number(ck, "tx_attr->size", want->size, most(ck->lim->tx_size, have->size)) ||
+			     size_most(ck->lim->inject_size, have->inject_size)) ||
+		check_number(ck, "tx_attr->size", want->size, size_most(ck->lim->tx_size, have->size)) ||
 		MAXIMA(ck, tx_max, want, have) ||
 		check_tclass(ck, "tx_attr->tclass", want->tclass));
 }
@@ -429,7 +429,7 @@ static bool check_rx(struct check *ck)
 			   have->op_flags) ||
 		check_bits(ck, "rx_attr->msg_order", FI_TYPE_MSG_ORDER, want->msg_order,
 			   have->msg_order) ||
-		check_number(ck, "rx_attr->size", want->size, most(ck->lim->rx_size, have->size)) ||
+		check_number(ck, "rx_attr->size", want->size, size_most(ck->lim->rx_size, have->size)) ||
 		check_number(ck, "rx_attr->iov_limit", want->iov_limit, have->iov_limit));
 }
 
@@ -441,8 +441,8 @@ static bool check_security(const struct check *ck)
 	enum sec_level level;
 
 	return !ck->lim->secures && sec_policy_wish(false, &level) &&
-	       refuse(ck, "FI_SECURITY", sec_level_name(level),
-		      "none: connections of this provider are not protected; see fi_security(7)");
+	       refuse_text(ck, "FI_SECURITY", sec_level_name(level),
+			   "none: connections of this provider are not protected; see fi_security(7)");
 }
 
 static bool check_all(struct check *ck)
@@ -453,7 +453,7 @@ static bool check_all(struct check *ck)
 
 /* ---- the result ------------------------------------------------------ */
 
-static void raise(size_t *have, size_t want)
+static void raise_size(size_t *have, size_t want)
 {
 	if (*have < want)
 		*have = want;
@@ -491,12 +491,12 @@ static int narrow_domain(const struct check *ck, struct fi_domain_attr *out)
 	ECHO(out, want, resource_mgmt);
 	ECHO(out, want, av_type);
 	ECHO(out, want, tclass);
-	raise(&out->cq_cnt, want->cq_cnt);
-	raise(&out->ep_cnt, want->ep_cnt);
-	raise(&out->tx_ctx_cnt, want->tx_ctx_cnt);
-	raise(&out->rx_ctx_cnt, want->rx_ctx_cnt);
-	raise(&out->cntr_cnt, want->cntr_cnt);
-	raise(&out->mr_cnt, want->mr_cnt);
+	raise_size(&out->cq_cnt, want->cq_cnt);
+	raise_size(&out->ep_cnt, want->ep_cnt);
+	raise_size(&out->tx_ctx_cnt, want->tx_ctx_cnt);
+	raise_size(&out->rx_ctx_cnt, want->rx_ctx_cnt);
+	raise_size(&out->cntr_cnt, want->cntr_cnt);
+	raise_size(&out->mr_cnt, want->mr_cnt);
 	if (!ck->lim->auth_key_size)
 		return 0;
 	return narrow_key(&out->auth_key, &out->auth_key_size, want->auth_key,
@@ -531,7 +531,7 @@ static void narrow_tx(const struct check *ck, struct fi_tx_attr *out)
 	ECHO(out, want, msg_order);
 	ECHO(out, want, size);
 	ECHO(out, want, tclass);
-	raise(&out->inject_size, want->inject_size);
+	raise_size(&out->inject_size, want->inject_size);
 }
 
 static void narrow_rx(const struct check *ck, struct fi_rx_attr *out)
@@ -546,7 +546,7 @@ static void narrow_rx(const struct check *ck, struct fi_rx_attr *out)
 	ECHO(out, want, size);
 }
 
-static int narrow(const struct check *ck, struct fi_info *out)
+static int narrow_answer(const struct check *ck, struct fi_info *out)
 {
 	int ret;
 
@@ -583,7 +583,7 @@ int info_check(const struct fi_provider *prov, const struct fi_info *offer,
 	info = fi_dupinfo(offer);
 	if (!info)
 		return -FI_ENOMEM;
-	ret = narrow(&ck, info);
+	ret = narrow_answer(&ck, info);
 	if (ret) {
 		fi_freeinfo(info);
 		return ret;

@@ -93,7 +93,7 @@ static bool leads_there(const struct choice *ch, const struct net_ifaddr *addr)
 	return !net_addr_is_loopback(&addr->addr.sa) || is_local(ch->list, &dest->sa);
 }
 
-static void add(struct choice *ch, const struct net_ifaddr *addr, const struct sockaddr *src)
+static void add_cand(struct choice *ch, const struct net_ifaddr *addr, const struct sockaddr *src)
 {
 	struct info_cand *cand = &ch->cand[ch->cnt++];
 	int no = family_no(&addr->addr.sa);
@@ -122,7 +122,7 @@ static void add_any(struct choice *ch, const struct net_ifaddr *addr)
 	if (ch->want->family != AF_UNSPEC && ch->want->family != sa->sa_family)
 		return;
 	if (!ch->wild || net_addr_is_loopback(sa)) {
-		add(ch, addr, sa);
+		add_cand(ch, addr, sa);
 		return;
 	}
 	for (i = 0; i < ch->cnt; i++)
@@ -130,7 +130,7 @@ static void add_any(struct choice *ch, const struct net_ifaddr *addr)
 		    ch->cand[i].src.sa.sa_family == sa->sa_family)
 			return;
 	net_addr_any(sa->sa_family, &any);
-	add(ch, addr, &any.sa);
+	add_cand(ch, addr, &any.sa);
 	if (sa->sa_family == AF_INET6)
 		ch->cand[ch->cnt - 1].src.in6.sin6_scope_id = 0;
 }
@@ -150,13 +150,13 @@ static void add_matching(struct choice *ch, const struct net_ifaddr *addr)
 		    (sa->sa_family == AF_INET && net_addr_is_loopback(sa) &&
 		     net_addr_is_loopback(&addr->addr.sa) &&
 		     addr->addr.sa.sa_family == AF_INET)) {
-			add(ch, addr, sa);
+			add_cand(ch, addr, sa);
 			return;
 		}
 	}
 }
 
-static void fill(struct choice *ch, bool any_src)
+static void fill_cands(struct choice *ch, bool any_src)
 {
 	const struct net_ifaddr *addr;
 	size_t i;
@@ -249,11 +249,11 @@ int info_choose(const struct net_list *list, const struct info_want *want, bool 
 	ch.cand = malloc((list->addr_cnt ? list->addr_cnt : 1) * sizeof(*ch.cand));
 	if (!ch.cand)
 		return -FI_ENOMEM;
-	fill(&ch, want->any_src);
+	fill_cands(&ch, want->any_src);
 	/* the host's name resolved to an address that it does not have */
 	ch.wild |= want->own_name && !pointed && !want->has_dest;
 	if (!ch.cnt && want->own_name)
-		fill(&ch, true);
+		fill_cands(&ch, true);
 	if (!ch.cnt) {
 		free(ch.cand);
 		return no_candidate(&ch, why_p);

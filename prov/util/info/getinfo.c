@@ -188,7 +188,7 @@ static int keep_own(struct query *q)
 	return -FI_ENODATA;
 }
 
-static int choose(struct query *q)
+static int choose_cands(struct query *q)
 {
 	const char *param = info_params_iface(q->np->prov);
 	struct info_refusal why;
@@ -248,7 +248,7 @@ int info_getinfo(const struct info_prov *np, uint32_t version, const char *node,
 	ret = read_want(&q, node, service, flags);
 	if (ret)
 		return ret;
-	ret = choose(&q);
+	ret = choose_cands(&q);
 	if (!ret)
 		ret = try_all(&q);
 	if (!ret && !q.head)

@@ -55,7 +55,7 @@ static int read_number(struct fi_provider *prov, const struct info_param *param,
 	return !ret && number < 0 ? -FI_EINVAL : ret;
 }
 
-static void warn(struct fi_provider *prov, const struct info_param *param)
+static void warn_value(struct fi_provider *prov, const struct info_param *param)
 {
 	char env[64], words[256] = "";
 	size_t i, at = 0;
@@ -99,7 +99,7 @@ static void read_one(struct fi_provider *prov, const struct info_param *param, v
 	if (ret == -FI_ENODATA || ret == -FI_ENOENT)
 		return;
 	if (ret || value < param->min || (!param->words && value > param->max))
-		warn(prov, param);
+		warn_value(prov, param);
 	else if (param->type == FI_PARAM_SIZE_T)
 		*(size_t *) field = value;
 	else

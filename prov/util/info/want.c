@@ -10,8 +10,8 @@
 
 #include "info/choose.h"
 
-static void refuse(struct info_refusal *why, const char *attr, const char *wanted,
-		   const char *offered)
+static void want_refuse(struct info_refusal *why, const char *attr, const char *wanted,
+			const char *offered)
 {
 	why->attr = attr;
 	snprintf(why->wanted, sizeof(why->wanted), "%s", wanted);
@@ -38,7 +38,7 @@ static bool is_own_name(const char *node)
 	return info_name_is_own(node, own);
 }
 
-static int one(const union net_sa *sa, struct net_addrs *list)
+static int list_one(const union net_sa *sa, struct net_addrs *list)
 {
 	list->addr = malloc(sizeof(*list->addr));
 	if (!list->addr)
@@ -128,7 +128,7 @@ static int read_hint(uint32_t format, const void *addr, size_t len, struct net_a
 	} else if (net_addr_copy(addr, len, &sa)) {
 		return -FI_ENODATA;
 	}
-	return one(&sa, list);
+	return list_one(&sa, list);
 }
 
 static int read_src_hint(const struct fi_info *hints, struct info_want *want,
@@ -144,7 +144,7 @@ static int read_src_hint(const struct fi_info *hints, struct info_want *want,
 	if (!ret)
 		set_src(want, &list);
 	else if (ret == -FI_ENODATA)
-		refuse(why, "src_addr", "not an IP address", "FI_SOCKADDR_IN or FI_SOCKADDR_IN6");
+		want_refuse(why, "src_addr", "not an IP address", "FI_SOCKADDR_IN or FI_SOCKADDR_IN6");
 	return ret;
 }
 
@@ -158,8 +158,8 @@ static int read_dest_hint(const struct fi_info *hints, struct info_want *want,
 	ret = read_hint(hints->addr_format, hints->dest_addr, hints->dest_addrlen, &want->dest);
 	want->has_dest = !ret;
 	if (ret == -FI_ENODATA)
-		refuse(why, "dest_addr", "not an IP address",
-		       "FI_SOCKADDR_IN or FI_SOCKADDR_IN6");
+		want_refuse(why, "dest_addr", "not an IP address",
+			    "FI_SOCKADDR_IN or FI_SOCKADDR_IN6");
 	return ret;
 }
 
@@ -198,8 +198,8 @@ static int read_node(const char *node, const char *service, uint64_t flags, int 
 		want->has_dest = !ret;
 	}
 	if (ret == -FI_ENODATA)
-		refuse(why, flags & FI_SOURCE ? "src_addr" : "dest_addr",
-		       node ? node : service ? service : "-", reason);
+		want_refuse(why, flags & FI_SOURCE ? "src_addr" : "dest_addr",
+			    node ? node : service ? service : "-", reason);
 	return ret;
 }
 

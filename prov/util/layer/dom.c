@@ -11,7 +11,7 @@
 
 #include "progress/fdset.h"
 
-static struct layer_dom *find(struct list *doms, const char *name)
+static struct layer_dom *dom_find(struct list *doms, const char *name)
 {
 	struct layer_dom *dom;
 
@@ -108,7 +108,7 @@ int layer_dom_get(struct list *doms, const struct fi_info *info, struct layer_ho
 
 	if (!name)
 		return -FI_ENOMEM;
-	*dom_p = find(doms, name);
+	*dom_p = dom_find(doms, name);
 	if (!*dom_p)
 		return dom_new(doms, info, home, ops, owner, name, dom_p);
 	free(name);

@@ -107,12 +107,12 @@ int layer_region_mode(const struct fi_info *lower)
 	return lower->domain_attr->mr_mode & REGION_MODE;
 }
 
-/* meet - @offer against @hints.  Regions that are registered below are as they are there, or, for a
+/* offer_meet - @offer against @hints.  Regions that are registered below are as they are there, or, for a
  * program that cannot have them so, not registered below.
  */
-static int meet(const struct layer *layer, uint32_t version, const struct fi_info *hints,
-		const struct fi_info *lower, struct eng_offer *offer, const struct explain_label *label,
-		struct fi_info **info_p)
+static int offer_meet(const struct layer *layer, uint32_t version, const struct fi_info *hints,
+		      const struct fi_info *lower, struct eng_offer *offer, const struct explain_label *label,
+		      struct fi_info **info_p)
 {
 	int mode = layer->regions ? layer_region_mode(lower) : 0, ret = -FI_ENODATA;
 	size_t key_size = offer->domain.mr_key_size;
@@ -149,7 +149,7 @@ static int try_one(const struct layer *layer, uint32_t version, const struct fi_
 	if (explain_logged(layer->prov) && lower->src_addr && net_addr_len(lower->src_addr))
 		net_addr_text(lower->src_addr, text);
 	offer_fill(&offer, layer, lower, type, hints->fabric_attr->prov_name);
-	ret = meet(layer, version, hints, lower, &offer, &label, &info);
+	ret = offer_meet(layer, version, hints, lower, &offer, &label, &info);
 	if (ret)
 		return ret == -FI_ENODATA ? 0 : ret;
 	if (lower->nic)
@@ -175,10 +175,10 @@ static void refuse_type(const struct layer *layer, enum fi_ep_type wanted, enum 
 	explain_refuse(&refusal);
 }
 
-/* hopeless - the hints cannot be met whatever is below.  Where refusals are logged each candidate
+/* is_hopeless - the hints cannot be met whatever is below.  Where refusals are logged each candidate
  * has its line, so that the provider below is asked for them.
  */
-static bool hopeless(const struct layer *layer, const struct fi_info *hints)
+static bool is_hopeless(const struct layer *layer, const struct fi_info *hints)
 {
 	unsigned i;
 
@@ -214,7 +214,7 @@ int layer_getinfo(const struct layer *layer, uint32_t version, const char *node,
 	int ret = -FI_ENOMEM;
 	unsigned i;
 
-	if (hopeless(layer, hints))
+	if (is_hopeless(layer, hints))
 		return -FI_ENODATA;
 	asked = lower_hints(layer, hints);
 	if (asked)

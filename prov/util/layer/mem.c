@@ -64,8 +64,8 @@ static uint64_t new_key(const struct layer_mem *mem)
 	return key & mem->key_mask;
 }
 
-static int reg(struct layer_mem *mem, void *buf, size_t len, uint64_t access, void *context,
-	       struct fid_mr **mr_p)
+static int reg_memory(struct layer_mem *mem, void *buf, size_t len, uint64_t access, void *context,
+		      struct fid_mr **mr_p)
 {
 	int ret, tries = 0;
 
@@ -80,7 +80,7 @@ static int reg(struct layer_mem *mem, void *buf, size_t len, uint64_t access, vo
 static int open_kept(struct layer_mem *mem, struct mr_entry *entry, uint64_t access, void **mr_p)
 {
 	struct fid_mr *mr;
-	int ret = reg(mem, (void *) entry->addr, entry->len, access, entry, &mr);
+	int ret = reg_memory(mem, (void *) entry->addr, entry->len, access, entry, &mr);
 
 	if (!ret)
 		*mr_p = mr;
@@ -114,7 +114,7 @@ void layer_mem_keep(struct layer_mem *mem, const struct fi_provider *prov)
 	mem->keeps = true;
 }
 
-static int kept(struct mr_cache *cache, void *buf, size_t len, struct fid_mr **mr_p)
+static int get_kept(struct mr_cache *cache, void *buf, size_t len, struct fid_mr **mr_p)
 {
 	struct mr_entry *entry;
 	int ret = mr_cache_get(cache, buf, len, &entry);
@@ -127,17 +127,17 @@ static int kept(struct mr_cache *cache, void *buf, size_t len, struct fid_mr **m
 int layer_mr_local(struct layer_mem *mem, void *buf, size_t len, struct fid_mr **mr_p)
 {
 	*mr_p = NULL;
-	return mem->local ? reg(mem, buf, len, LOCAL, NULL, mr_p) : 0;
+	return mem->local ? reg_memory(mem, buf, len, LOCAL, NULL, mr_p) : 0;
 }
 
 int layer_mr_into(struct layer_mem *mem, void *buf, size_t len, struct fid_mr **mr_p)
 {
-	return mem->keeps ? kept(&mem->locals, buf, len, mr_p) : layer_mr_local(mem, buf, len, mr_p);
+	return mem->keeps ? get_kept(&mem->locals, buf, len, mr_p) : layer_mr_local(mem, buf, len, mr_p);
 }
 
-/* name - by what peers know @mr, unless @ret says that there is none.  Returns @ret. */
-static int name(const struct layer_mem *mem, const void *buf, struct fid_mr *mr, int ret,
-		uint64_t *addr_p, uint64_t *key_p)
+/* name_region - by what peers know @mr, unless @ret says that there is none.  Returns @ret. */
+static int name_region(const struct layer_mem *mem, const void *buf, struct fid_mr *mr, int ret,
+		       uint64_t *addr_p, uint64_t *key_p)
 {
 	if (ret)
 		return ret;
@@ -149,18 +149,18 @@ static int name(const struct layer_mem *mem, const void *buf, struct fid_mr *mr,
 int layer_mr_remote(struct layer_mem *mem, void *buf, size_t len, struct fid_mr **mr_p,
 		    uint64_t *addr_p, uint64_t *key_p)
 {
-	int ret = mem->keeps ? kept(&mem->remotes, buf, len, mr_p) :
-			       reg(mem, buf, len, FI_REMOTE_READ, NULL, mr_p);
+	int ret = mem->keeps ? get_kept(&mem->remotes, buf, len, mr_p) :
+			       reg_memory(mem, buf, len, FI_REMOTE_READ, NULL, mr_p);
 
-	return name(mem, buf, *mr_p, ret, addr_p, key_p);
+	return name_region(mem, buf, *mr_p, ret, addr_p, key_p);
 }
 
 int layer_mr_target(struct layer_mem *mem, void *buf, size_t len, struct fid_mr **mr_p,
 		    uint64_t *addr_p, uint64_t *key_p)
 {
-	int ret = reg(mem, buf, len, FI_REMOTE_WRITE, NULL, mr_p);
+	int ret = reg_memory(mem, buf, len, FI_REMOTE_WRITE, NULL, mr_p);
 
-	return name(mem, buf, *mr_p, ret, addr_p, key_p);
+	return name_region(mem, buf, *mr_p, ret, addr_p, key_p);
 }
 
 void layer_mr_done(struct fid_mr *mr)

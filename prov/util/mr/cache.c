@@ -102,7 +102,7 @@ static bool is_gone(struct mr_cache *cache, struct mr_entry *entry)
 /* ---- freeing entries ------------------------------------------------------------------- */
 
 /* Removes an entry from the table.  Its users keep it. */
-static void unlist(struct mr_cache *cache, struct mr_entry *entry)
+static void entry_unlist(struct mr_cache *cache, struct mr_entry *entry)
 {
 	if (entry->listed)
 		hmap_remove(&cache->table, entry->addr);
@@ -112,7 +112,7 @@ static void unlist(struct mr_cache *cache, struct mr_entry *entry)
 /* Deregisters before the range stops being watched, so that no change is missed. */
 static void entry_free(struct mr_cache *cache, struct mr_entry *entry)
 {
-	unlist(cache, entry);
+	entry_unlist(cache, entry);
 	if (entry->mr)
 		cache->ops->close(cache->arg, entry->mr);
 	if (entry->watched && cache->by != MR_BY_OWNER)
@@ -154,7 +154,7 @@ static void free_gone(struct mr_cache *cache)
 }
 
 /* Where memory is watched: some has changed. */
-static void sweep(struct mr_cache *cache)
+static void cache_sweep(struct mr_cache *cache)
 {
 	unsigned changes = mr_watch_changes();
 
@@ -205,13 +205,13 @@ static int entry_new(struct mr_cache *cache, void *addr, size_t len, struct mr_e
 	return 0;
 }
 
-static struct mr_entry *find(struct mr_cache *cache, void *addr, size_t len)
+static struct mr_entry *entry_find(struct mr_cache *cache, void *addr, size_t len)
 {
 	struct mr_entry *entry = hmap_find(&cache->table, (uintptr_t) addr);
 
 	if (!entry || (entry->len >= len && !is_gone(cache, entry)))
 		return entry;
-	unlist(cache, entry);
+	entry_unlist(cache, entry);
 	if (!entry->users) {
 		leave_idle(cache, entry);
 		entry_free(cache, entry);
@@ -224,8 +224,8 @@ int mr_cache_get(struct mr_cache *cache, void *addr, size_t len, struct mr_entry
 	struct mr_entry *entry;
 	int ret;
 
-	sweep(cache);
-	entry = find(cache, addr, len);
+	cache_sweep(cache);
+	entry = entry_find(cache, addr, len);
 	if (!entry) {
 		ret = entry_new(cache, addr, len, &entry);
 		if (ret)

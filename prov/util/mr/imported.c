@@ -54,7 +54,7 @@ int mr_imported_subscribe(const void *addr, size_t len, unsigned *life_p)
 }
 
 /* Enters the monitor of that import; NULL when another one, or none, is imported now. */
-static struct fid_mem_monitor *enter(unsigned life)
+static struct fid_mem_monitor *monitor_enter(unsigned life)
 {
 	unsigned now;
 	struct fid_mem_monitor *monitor = core->enter(&now);
@@ -67,7 +67,7 @@ static struct fid_mem_monitor *enter(unsigned life)
 
 void mr_imported_unsubscribe(const void *addr, size_t len, unsigned life)
 {
-	struct fid_mem_monitor *monitor = enter(life);
+	struct fid_mem_monitor *monitor = monitor_enter(life);
 
 	if (!monitor)
 		return;
@@ -77,7 +77,7 @@ void mr_imported_unsubscribe(const void *addr, size_t len, unsigned life)
 
 bool mr_imported_valid(const void *addr, size_t len, unsigned life)
 {
-	struct fid_mem_monitor *monitor = enter(life);
+	struct fid_mem_monitor *monitor = monitor_enter(life);
 	bool valid;
 
 	if (!monitor)

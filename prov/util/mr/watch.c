@@ -78,7 +78,7 @@ static void on_event(const struct uffd_msg *msg)
  * may query at once.  Reading and recording the event is one step under @lock, so a query waits
  * until it has been recorded.
  */
-static void drain(void)
+static void drain_events(void)
 {
 	struct uffd_msg msg[BATCH];
 	ssize_t i, len;
@@ -114,7 +114,7 @@ static void *listen_for(void *arg)
 	while (poll(fds, 2, -1) >= 0 || errno == EINTR) {
 		if (fds[1].revents)
 			break;
-		drain();
+		drain_events();
 	}
 	return NULL;
 }
@@ -150,7 +150,7 @@ static void in_child(void)
 /* fork() handlers for preparation run in reverse order: ours are registered after the core's,
  * so our locks are taken first.
  */
-static void init(void)
+static void watch_init(void)
 {
 	mr_imported_init();
 	pthread_atfork(before_fork, in_parent, in_child);
@@ -171,7 +171,7 @@ static int open_uffd(void)
 	return -FI_ENOSYS;
 }
 
-static int start(void)
+static int watch_start(void)
 {
 	int ret = open_uffd();
 
@@ -194,7 +194,7 @@ static int get_kernel(const struct fi_provider *prov)
 	int ret;
 
 	pthread_mutex_lock(&w.start);
-	ret = w.users ? 0 : start();
+	ret = w.users ? 0 : watch_start();
 	w.users += !ret;
 	pthread_mutex_unlock(&w.start);
 	if (ret)
@@ -246,7 +246,7 @@ int mr_watch_get(enum mr_watch_by by, const struct fi_provider *prov)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	pthread_once(&once, init);
+	pthread_once(&once, watch_init);
 	return by == MR_BY_PROGRAM ? get_program(prov) : get_kernel(prov);
 }
 
@@ -287,7 +287,7 @@ static int add_kernel(struct mr_range *range)
 	return ret;
 }
 
-static void forget(struct mr_range *range)
+static void range_forget(struct mr_range *range)
 {
 	pthread_mutex_lock(&w.lock);
 	list_del(&range->node);
@@ -310,7 +310,7 @@ static int add_program(struct mr_range *range)
 	ret = mr_imported_subscribe((void *) range->start, range->end - range->start,
 				    &range->life);
 	if (ret)
-		forget(range);
+		range_forget(range);
 	return ret;
 }
 
@@ -354,7 +354,7 @@ static void del_program(struct mr_range *range)
 {
 	bool child;
 
-	forget(range);
+	range_forget(range);
 	child = w.child;	/* changes in fork() only */
 	if (!child)
 		mr_imported_unsubscribe((void *) range->start, range->end - range->start,

@@ -17,8 +17,8 @@
 
 #define RECENT_NS (2 * CLOCK_NS_PER_MS)
 
-/* grow - append a zeroed element to an array whose size is doubled when it is full. */
-static void *grow(void *array_p, size_t *cnt_p, size_t size)
+/* array_grow - append a zeroed element to an array whose size is doubled when it is full. */
+static void *array_grow(void *array_p, size_t *cnt_p, size_t size)
 {
 	char *array = *(char **) array_p;
 	size_t cnt = *cnt_p;
@@ -36,14 +36,14 @@ static void *grow(void *array_p, size_t *cnt_p, size_t size)
 
 struct net_iface *net_list_add_iface(struct net_list *list)
 {
-	return grow(&list->iface, &list->iface_cnt, sizeof(*list->iface));
+	return array_grow(&list->iface, &list->iface_cnt, sizeof(*list->iface));
 }
 
 struct net_ifaddr *net_list_add_addr(struct net_list *list)
 {
 	struct net_ifaddr *addr;
 
-	addr = grow(&list->addr, &list->addr_cnt, sizeof(*list->addr));
+	addr = array_grow(&list->addr, &list->addr_cnt, sizeof(*list->addr));
 	if (addr)
 		addr->pos = (uint32_t) list->addr_cnt - 1;
 	return addr;
@@ -165,7 +165,7 @@ void net_list_judge(struct net_list *list)
 	}
 }
 
-static int order(uint64_t a, uint64_t b)
+static int cmp_u64(uint64_t a, uint64_t b)
 {
 	return a < b ? -1 : a > b;
 }
@@ -187,16 +187,16 @@ static int cmp_entry(const void *entry_a, const void *entry_b, void *list)
 	const struct net_iface *ia = net_list_iface(list, a), *ib = net_list_iface(list, b);
 	int ret;
 
-	if ((ret = order(!ia->up, !ib->up)) ||
-	    (ret = order(reach_of(a), reach_of(b))) ||
-	    (ret = order(ia->kind, ib->kind)) ||
-	    (ret = order(ib->speed, ia->speed)) ||
-	    (ret = order(!ia->uplink, !ib->uplink)) ||
-	    (ret = order(a->addr.sa.sa_family != AF_INET, b->addr.sa.sa_family != AF_INET)) ||
-	    (ret = order(ia->index, ib->index)) ||
-	    (ret = order(a->temporary, b->temporary)))
+	if ((ret = cmp_u64(!ia->up, !ib->up)) ||
+	    (ret = cmp_u64(reach_of(a), reach_of(b))) ||
+	    (ret = cmp_u64(ia->kind, ib->kind)) ||
+	    (ret = cmp_u64(ib->speed, ia->speed)) ||
+	    (ret = cmp_u64(!ia->uplink, !ib->uplink)) ||
+	    (ret = cmp_u64(a->addr.sa.sa_family != AF_INET, b->addr.sa.sa_family != AF_INET)) ||
+	    (ret = cmp_u64(ia->index, ib->index)) ||
+	    (ret = cmp_u64(a->temporary, b->temporary)))
 		return ret;
-	return order(a->pos, b->pos);
+	return cmp_u64(a->pos, b->pos);
 }
 
 void net_list_rank(struct net_list *list)

@@ -41,25 +41,25 @@ static void close_all(void)
 		close(null);
 }
 
-static void lock(void)
+static void table_acquire(void)
 {
 	pthread_mutex_lock(&table_lock);
 }
 
-static void unlock(void)
+static void table_release(void)
 {
 	pthread_mutex_unlock(&table_lock);
 }
 
 static void in_child(void)
 {
-	unlock();
+	table_release();
 	close_all();
 }
 
 static void register_once(void)
 {
-	pthread_atfork(lock, unlock, in_child);
+	pthread_atfork(table_acquire, table_release, in_child);
 }
 
 /* make_room - for @fd.  Holds the lock. */
@@ -89,8 +89,8 @@ void net_inherit_not(int fd)
 	pthread_once(&once, register_once);
 	if (fstat(fd, &st))
 		return;
-	lock();
+	table_acquire();
 	if (make_room((size_t) fd))
 		table->inode[fd] = st.st_ino;
-	unlock();
+	table_release();
 }

@@ -19,8 +19,8 @@
 
 #define IFREQ_MAX 4096		/* interfaces; the kernel drops what does not fit */
 
-/* ask - one value of the interface in @ifr; 0 when it is not available. */
-static void ask(int fd, unsigned long what, const struct ifreq *ifr, struct ifreq *out)
+/* ask_iface - one value of the interface in @ifr; 0 when it is not available. */
+static void ask_iface(int fd, unsigned long what, const struct ifreq *ifr, struct ifreq *out)
 {
 	memset(out, 0, sizeof(*out));
 	memcpy(out->ifr_name, ifr->ifr_name, sizeof(out->ifr_name));
@@ -46,14 +46,14 @@ static int add_iface(struct net_list *list, int fd, const struct ifreq *ifr)
 	if (!iface)
 		return -FI_ENOMEM;
 	snprintf(iface->name, sizeof(iface->name), "%.*s", IFNAMSIZ - 1, ifr->ifr_name);
-	ask(fd, SIOCGIFFLAGS, ifr, &out);
+	ask_iface(fd, SIOCGIFFLAGS, ifr, &out);
 	iface->flags = (unsigned short) out.ifr_flags;
 	iface->up = (iface->flags & (IFF_UP | IFF_RUNNING)) == (IFF_UP | IFF_RUNNING);
-	ask(fd, SIOCGIFINDEX, ifr, &out);
+	ask_iface(fd, SIOCGIFINDEX, ifr, &out);
 	iface->index = (unsigned) out.ifr_ifindex;
-	ask(fd, SIOCGIFMTU, ifr, &out);
+	ask_iface(fd, SIOCGIFMTU, ifr, &out);
 	iface->mtu = (uint32_t) out.ifr_mtu;
-	ask(fd, SIOCGIFHWADDR, ifr, &out);
+	ask_iface(fd, SIOCGIFHWADDR, ifr, &out);
 	iface->arp_type = out.ifr_hwaddr.sa_family;
 	iface->mac_len = iface->flags & IFF_LOOPBACK ? 0 : 6;
 	memcpy(iface->mac, out.ifr_hwaddr.sa_data, iface->mac_len);
@@ -75,7 +75,7 @@ static int add_addr(struct net_list *list, int fd, const struct ifreq *ifr)
 		return -FI_ENOMEM;
 	addr->addr = sa;
 	net_addr_set_port(&addr->addr.sa, 0);
-	ask(fd, SIOCGIFNETMASK, ifr, &out);
+	ask_iface(fd, SIOCGIFNETMASK, ifr, &out);
 	addr->prefix = net_mask_prefix(&out.ifr_netmask);
 	addr->iface = (uint32_t) list->iface_cnt - 1;
 	return 0;

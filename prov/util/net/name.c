@@ -6,8 +6,8 @@
 
 #include "net/name.h"
 
-/* pick - the list is ranked: the first address on @iface, else the first of all. */
-static const struct net_ifaddr *pick(const struct net_list *list, int family, const char *iface)
+/* pick_addr - the list is ranked: the first address on @iface, else the first of all. */
+static const struct net_ifaddr *pick_addr(const struct net_list *list, int family, const char *iface)
 {
 	const struct net_ifaddr *best = NULL;
 	size_t i;
@@ -36,7 +36,7 @@ int net_name(const struct sockaddr *bound, const char *iface, union net_sa *name
 	ret = net_list_read(&list);
 	if (ret)
 		return ret;
-	addr = pick(&list, bound->sa_family, iface);
+	addr = pick_addr(&list, bound->sa_family, iface);
 	if (addr) {
 		*name_p = addr->addr;
 		net_addr_set_port(&name_p->sa, net_addr_port(bound));

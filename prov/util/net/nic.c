@@ -41,8 +41,8 @@ static struct fi_ops nic_ops = {
 	.control = nic_control,
 };
 
-/* point - set the pointers of a nic to its strings; empty strings stay NULL. */
-static void point(struct nic *nic)
+/* set_pointers - set the pointers of a nic to its strings; empty strings stay NULL. */
+static void set_pointers(struct nic *nic)
 {
 #define TEXT(member) (nic->member[0] ? nic->member : NULL)
 	nic->nic.fid.fclass = FI_CLASS_NIC;
@@ -70,7 +70,7 @@ static int nic_control(struct fid *fid, int command, void *arg)
 	if (!copy)
 		return -FI_ENOMEM;
 	memcpy(copy, fid, sizeof(*copy));
-	point(copy);
+	set_pointers(copy);
 	*(struct fid_nic **) arg = &copy->nic;
 	return 0;
 }
@@ -170,7 +170,7 @@ int net_nic_create(const struct net_iface *iface, struct fid_nic **nic_p)
 	fill_link(iface, nic);
 	if (iface->kind == NET_KIND_DEVICE)
 		read_device(nic);
-	point(nic);
+	set_pointers(nic);
 	*nic_p = &nic->nic;
 	return 0;
 }

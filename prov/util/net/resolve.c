@@ -37,10 +37,10 @@ static int lookup_error(int err, const char **why_p)
 	return -FI_ENODATA;
 }
 
-/* add - append an address unless it is in the list: getaddrinfo() repeats an address that the
+/* addrs_add - append an address unless it is in the list: getaddrinfo() repeats an address that the
  * hosts file has under two names.
  */
-static int add(struct net_addrs *list, const union net_sa *sa)
+static int addrs_add(struct net_addrs *list, const union net_sa *sa)
 {
 	union net_sa *bigger;
 	size_t i;
@@ -90,12 +90,12 @@ static int add_any(int family, uint16_t port, struct net_addrs *list)
 	if (family != AF_INET6) {
 		net_addr_any(AF_INET, &sa);
 		net_addr_set_port(&sa.sa, port);
-		ret = add(list, &sa);
+		ret = addrs_add(list, &sa);
 	}
 	if (!ret && family != AF_INET) {
 		net_addr_any(AF_INET6, &sa);
 		net_addr_set_port(&sa.sa, port);
-		ret = add(list, &sa);
+		ret = addrs_add(list, &sa);
 	}
 	return ret;
 }
@@ -122,14 +122,14 @@ static int add_name(const char *node, int flags, int family, int type, uint16_t 
 		if (net_addr_copy(ai->ai_addr, ai->ai_addrlen, &sa))
 			continue;
 		net_addr_set_port(&sa.sa, port);
-		ret = add(list, &sa);
+		ret = addrs_add(list, &sa);
 	}
 	freeaddrinfo(found);
 	return ret;
 }
 
-/* literal - @node is an address, bare or in string form. */
-static int literal(const char *node, int family, uint16_t port, struct net_addrs *list)
+/* resolve_literal - @node is an address, bare or in string form. */
+static int resolve_literal(const char *node, int family, uint16_t port, struct net_addrs *list)
 {
 	union net_sa sa;
 
@@ -138,11 +138,11 @@ static int literal(const char *node, int family, uint16_t port, struct net_addrs
 	if (family != AF_UNSPEC && family != sa.sa.sa_family)
 		return -FI_ENODATA;
 	net_addr_set_port(&sa.sa, port);
-	return add(list, &sa);
+	return addrs_add(list, &sa);
 }
 
-static int resolve(const char *node, const char *service, int flags, int family, int type,
-		   struct net_addrs *list, const char **why_p)
+static int resolve_name(const char *node, const char *service, int flags, int family, int type,
+			struct net_addrs *list, const char **why_p)
 {
 	uint16_t port;
 	int ret;
@@ -152,7 +152,7 @@ static int resolve(const char *node, const char *service, int flags, int family,
 		return ret;
 	if (!node)
 		return add_any(family, port, list);
-	ret = literal(node, family, port, list);
+	ret = resolve_literal(node, family, port, list);
 	if (ret != -FI_EINVAL)
 		return ret;
 	return add_name(node, flags, family, type, port, list, why_p);
@@ -181,7 +181,7 @@ int net_addr_resolve_why(const char *node, const char *service, int flags, int f
 		if (uri.family != AF_UNSPEC)
 			family = uri.family;
 	}
-	ret = resolve(node, service, flags, family, type, &list, why_p);
+	ret = resolve_name(node, service, flags, family, type, &list, why_p);
 	if (!ret && !list.cnt)
 		ret = -FI_ENODATA;
 	if (ret) {

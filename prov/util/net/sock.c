@@ -12,7 +12,7 @@
 #include "net/inherit.h"
 #include "net/sock.h"
 
-static int set_int(int fd, int level, int name, int value)
+static int set_option(int fd, int level, int name, int value)
 {
 	return setsockopt(fd, level, name, &value, sizeof(value)) ? -errno : 0;
 }
@@ -42,7 +42,7 @@ int net_sock_open(int family, int type, int *fd_p)
 		return -errno;
 	net_inherit_not(fd);
 	if (family == AF_INET6) {
-		ret = set_int(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
+		ret = set_option(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
 		if (ret) {
 			close(fd);
 			return ret;
@@ -121,12 +121,12 @@ int net_sock_error(int fd)
 
 int net_sock_reuse(int fd)
 {
-	return set_int(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+	return set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
 }
 
 int net_sock_nodelay(int fd, int on)
 {
-	return set_int(fd, IPPROTO_TCP, TCP_NODELAY, !!on);
+	return set_option(fd, IPPROTO_TCP, TCP_NODELAY, !!on);
 }
 
 int net_sock_keepalive(int fd, const struct net_keepalive *ka)
@@ -140,10 +140,10 @@ int net_sock_keepalive(int fd, const struct net_keepalive *ka)
 	size_t i;
 	int ret;
 
-	ret = set_int(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+	ret = set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
 	for (i = 0; !ret && i < sizeof(opt) / sizeof(opt[0]); i++)
 		if (opt[i].value)
-			ret = set_int(fd, IPPROTO_TCP, opt[i].name, (int) opt[i].value);
+			ret = set_option(fd, IPPROTO_TCP, opt[i].name, (int) opt[i].value);
 	return ret;
 }
 
@@ -155,13 +155,13 @@ int net_sock_congestion(int fd, const char *name)
 
 int net_sock_delay_acks(int fd)
 {
-	return set_int(fd, IPPROTO_TCP, TCP_QUICKACK, 0);
+	return set_option(fd, IPPROTO_TCP, TCP_QUICKACK, 0);
 }
 
-/* buffer - the kernel doubles the requested size for its bookkeeping and reports the double;
+/* set_buffer - the kernel doubles the requested size for its bookkeeping and reports the double;
  * the result is halved.
  */
-static int buffer(int fd, int name, size_t *size_p)
+static int set_buffer(int fd, int name, size_t *size_p)
 {
 	int size = *size_p > INT32_MAX ? INT32_MAX : (int) *size_p;
 	socklen_t len = sizeof(size);
@@ -176,9 +176,9 @@ static int buffer(int fd, int name, size_t *size_p)
 
 int net_sock_buffers(int fd, size_t *send_p, size_t *recv_p)
 {
-	int ret = buffer(fd, SO_SNDBUF, send_p);
+	int ret = set_buffer(fd, SO_SNDBUF, send_p);
 
-	return ret ? ret : buffer(fd, SO_RCVBUF, recv_p);
+	return ret ? ret : set_buffer(fd, SO_RCVBUF, recv_p);
 }
 
 int net_sock_source(const struct sockaddr *dest, union net_sa *source_p)

@@ -88,7 +88,7 @@ int net_sysfs_link(const char *iface, const char *file, char *buf, size_t len)
 	return 0;
 }
 
-static bool has(const char *iface, const char *file)
+static bool has_file(const char *iface, const char *file)
 {
 	char path[SYSFS_PATH_MAX];
 
@@ -100,7 +100,7 @@ static void link_kind(struct net_iface *iface)
 {
 	char text[256], *type;
 
-	if (has(iface->name, "tun_flags")) {
+	if (has_file(iface->name, "tun_flags")) {
 		strcpy(iface->link_kind, "tun");
 	} else if (net_sysfs_text(iface->name, "uevent", text, sizeof(text)) > 0) {
 		type = strstr(text, "DEVTYPE=");
@@ -126,7 +126,7 @@ enum net_kind net_sysfs_kind(struct net_iface *iface)
 	enum net_kind kind;
 
 	link_kind(iface);
-	kind = net_kind_of(iface, has(iface->name, "device"));
+	kind = net_kind_of(iface, has_file(iface->name, "device"));
 	if (kind == NET_KIND_DEVICE && !iface->link_kind[0] && is_virtual(iface->name))
 		return NET_KIND_VIRTUAL;
 	return kind;

@@ -57,7 +57,7 @@ uint8_t net_tclass_octet(uint32_t tclass)
 }
 
 /* The class selector of a DSCP, its upper 3 bits, has the scale of the priorities. */
-static int priority(uint32_t tclass)
+static int priority_of(uint32_t tclass)
 {
 	return is_dscp(tclass) ? fi_tc_dscp_get(tclass) >> 3 : labels[tclass - FI_TC_LABEL].prio;
 }
@@ -78,8 +78,8 @@ int net_tclass_set(int fd, int family, uint32_t tclass)
 		      net_tclass_octet(tclass));
 	/* second, because IP_TOS changes the priority too */
 	if (!ret)
-		ret = set_int(fd, SOL_SOCKET, SO_PRIORITY, priority(tclass));
-	if (ret == -EPERM && priority(tclass) > PRIO_INTERACTIVE)
+		ret = set_int(fd, SOL_SOCKET, SO_PRIORITY, priority_of(tclass));
+	if (ret == -EPERM && priority_of(tclass) > PRIO_INTERACTIVE)
 		ret = set_int(fd, SOL_SOCKET, SO_PRIORITY, PRIO_INTERACTIVE);
 	return ret;
 }

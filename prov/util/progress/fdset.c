@@ -26,7 +26,7 @@ void fdset_close(int set)
 		close(set);
 }
 
-static int control(int set, int op, int fd, uint32_t events, void *ptr)
+static int epoll_control(int set, int op, int fd, uint32_t events, void *ptr)
 {
 	struct epoll_event ev = { .events = events, .data.ptr = ptr };
 
@@ -35,20 +35,20 @@ static int control(int set, int op, int fd, uint32_t events, void *ptr)
 
 int fdset_add(int set, int fd, uint32_t events, void *ptr)
 {
-	return control(set, EPOLL_CTL_ADD, fd, events, ptr);
+	return epoll_control(set, EPOLL_CTL_ADD, fd, events, ptr);
 }
 
 int fdset_change(int set, int fd, uint32_t events, void *ptr)
 {
-	return control(set, EPOLL_CTL_MOD, fd, events, ptr);
+	return epoll_control(set, EPOLL_CTL_MOD, fd, events, ptr);
 }
 
 void fdset_remove(int set, int fd)
 {
-	control(set, EPOLL_CTL_DEL, fd, 0, NULL);
+	epoll_control(set, EPOLL_CTL_DEL, fd, 0, NULL);
 }
 
-static unsigned room(unsigned max)
+static unsigned limit_events(unsigned max)
 {
 	return max < FDSET_EVENTS_MAX ? max : FDSET_EVENTS_MAX;
 }
@@ -71,12 +71,12 @@ int fdset_look(int set, struct fdset_event *ev, unsigned max)
 {
 	struct epoll_event got[FDSET_EVENTS_MAX];
 
-	return copy_events(got, (int) syscall(SYS_epoll_pwait, set, got, room(max), 0, NULL, 0), ev);
+	return copy_events(got, (int) syscall(SYS_epoll_pwait, set, got, limit_events(max), 0, NULL, 0), ev);
 }
 
 int fdset_wait(int set, struct fdset_event *ev, unsigned max, int ms)
 {
 	struct epoll_event got[FDSET_EVENTS_MAX];
 
-	return copy_events(got, epoll_wait(set, got, (int) room(max), ms), ev);
+	return copy_events(got, epoll_wait(set, got, (int) limit_events(max), ms), ev);
 }

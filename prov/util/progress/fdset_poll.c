@@ -48,12 +48,12 @@ static struct watcher *watcher;		/* NULL: no set is watched */
 
 /* ---- fork: a child has neither the thread nor a use for the sets that it inherits ------------ */
 
-static void hold(void)
+static void hold_sets(void)
 {
 	pthread_mutex_lock(&lock);
 }
 
-static void drop(void)
+static void drop_sets(void)
 {
 	pthread_mutex_unlock(&lock);
 }
@@ -62,13 +62,13 @@ static void forget_all(void)
 {
 	list_init(&sets);
 	watcher = NULL;
-	drop();
+	drop_sets();
 }
 
 __attribute__((constructor))
-static void survive_fork(void)
+static void sets_survive_fork(void)
 {
-	pthread_atfork(hold, drop, forget_all);
+	pthread_atfork(hold_sets, drop_sets, forget_all);
 }
 
 /* ---- one set; the caller holds the lock ------------------------------------------------------- */
@@ -127,13 +127,13 @@ static void write_member(struct set *set, unsigned i, int fd, uint32_t events, v
 	set->wants[i] = (struct fdset_event) { .ptr = ptr, .events = events };
 }
 
-static void kick(void)
+static void watcher_kick(void)
 {
 	if (watcher)
 		eventfd_write(watcher->kickfd, 1);
 }
 
-static void show(struct set *set, bool shown)
+static void show_set(struct set *set, bool shown)
 {
 	eventfd_t cnt;
 
@@ -144,7 +144,7 @@ static void show(struct set *set, bool shown)
 		eventfd_write(set->fd, 1);
 	} else {
 		eventfd_read(set->fd, &cnt);
-		kick();
+		watcher_kick();
 	}
 }
 
@@ -170,12 +170,12 @@ static int look_at(struct set *set, bool watch)
 		drop_member(set, i);	/* it was closed */
 		cnt--;
 	}
-	show(set, cnt > 0 && set->watched);
+	show_set(set, cnt > 0 && set->watched);
 	return cnt < 0 ? -errno : cnt;
 }
 
-/* report - what look_at() has found, those first that the last report has left out. */
-static int report(struct set *set, struct fdset_event *ev, unsigned max)
+/* report_set - what look_at() has found, those first that the last report has left out. */
+static int report_set(struct set *set, struct fdset_event *ev, unsigned max)
 {
 	unsigned i, at, cnt = 0;
 
@@ -194,8 +194,8 @@ static int report(struct set *set, struct fdset_event *ev, unsigned max)
 
 /* ---- the thread -------------------------------------------------------------------------------- */
 
-/* collect - the members that it has to poll.  Returns how many; -1: no memory. */
-static int collect(const struct watcher *w, struct pollfd **all_p)
+/* watcher_collect - the members that it has to poll.  Returns how many; -1: no memory. */
+static int watcher_collect(const struct watcher *w, struct pollfd **all_p)
 {
 	unsigned cnt = 1, i;
 	struct pollfd *all;
@@ -218,7 +218,7 @@ static int collect(const struct watcher *w, struct pollfd **all_p)
 	return (int) cnt;
 }
 
-static void *run(void *arg)
+static void *watcher_run(void *arg)
 {
 	struct pollfd *all = NULL;
 	struct watcher *w = arg;
@@ -228,7 +228,7 @@ static void *run(void *arg)
 	pthread_mutex_lock(&lock);
 	while (!w->stop) {
 		eventfd_read(w->kickfd, &kicks);
-		cnt = collect(w, &all);
+		cnt = watcher_collect(w, &all);
 		pthread_mutex_unlock(&lock);
 		if (cnt > 0)
 			poll(all, (nfds_t) cnt, -1);
@@ -241,8 +241,8 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* start - the thread, if there is none.  Caller holds the lock. */
-static int start(void)
+/* watcher_start - the thread, if there is none.  Caller holds the lock. */
+static int watcher_start(void)
 {
 	struct watcher *w;
 	int ret;
@@ -253,7 +253,7 @@ static int start(void)
 	if (!w)
 		return -ENOMEM;
 	w->kickfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	ret = w->kickfd < 0 ? -errno : thread_start(&w->thread, run, w);
+	ret = w->kickfd < 0 ? -errno : thread_start(&w->thread, watcher_run, w);
 	if (ret) {
 		if (w->kickfd >= 0)
 			close(w->kickfd);
@@ -264,8 +264,8 @@ static int start(void)
 	return 0;
 }
 
-/* stop - there is no set any more.  Without the lock. */
-static void stop(struct watcher *w)
+/* watcher_stop - there is no set any more.  Without the lock. */
+static void watcher_stop(struct watcher *w)
 {
 	if (!w)
 		return;
@@ -306,7 +306,7 @@ void fdset_forget(int fd)
 		if (at >= 0)
 			drop_member(set, (unsigned) at);
 	}
-	kick();
+	watcher_kick();
 	pthread_mutex_unlock(&lock);
 }
 
@@ -329,12 +329,12 @@ void fdset_close(int fd)
 	if (watcher && list_empty(&sets)) {
 		ended = watcher;
 		ended->stop = true;
-		kick();
+		watcher_kick();
 		watcher = NULL;
 	}
 	close(fd);
 	pthread_mutex_unlock(&lock);
-	stop(ended);
+	watcher_stop(ended);
 }
 
 int fdset_add(int set_fd, int fd, uint32_t events, void *ptr)
@@ -347,7 +347,7 @@ int fdset_add(int set_fd, int fd, uint32_t events, void *ptr)
 	ret = !set ? -EBADF : find_member(set, fd) >= 0 ? -EEXIST : make_room(set);
 	if (!ret) {
 		write_member(set, set->cnt++, fd, events, ptr);
-		kick();
+		watcher_kick();
 	}
 	pthread_mutex_unlock(&lock);
 	return ret;
@@ -363,7 +363,7 @@ int fdset_change(int set_fd, int fd, uint32_t events, void *ptr)
 	at = set ? find_member(set, fd) : -1;
 	if (at >= 0) {
 		write_member(set, (unsigned) at, fd, events, ptr);
-		kick();
+		watcher_kick();
 	}
 	pthread_mutex_unlock(&lock);
 	return at < 0 ? -ENOENT : 0;
@@ -379,26 +379,26 @@ void fdset_remove(int set_fd, int fd)
 	at = set ? find_member(set, fd) : -1;
 	if (at >= 0) {
 		drop_member(set, (unsigned) at);
-		kick();
+		watcher_kick();
 	}
 	pthread_mutex_unlock(&lock);
 }
 
-/* look - @ev may be NULL: nothing is reported. */
-static int look(int set_fd, struct fdset_event *ev, unsigned max, bool watch)
+/* look_into_set - @ev may be NULL: nothing is reported. */
+static int look_into_set(int set_fd, struct fdset_event *ev, unsigned max, bool watch)
 {
 	struct set *set;
 	int ret;
 
 	pthread_mutex_lock(&lock);
 	set = find_set(set_fd);
-	ret = !set ? -EBADF : watch ? start() : 0;
+	ret = !set ? -EBADF : watch ? watcher_start() : 0;
 	if (!ret) {
 		if (watch && !set->watched)
-			kick();
+			watcher_kick();
 		ret = look_at(set, watch);
 		if (ret > 0 && ev)
-			ret = report(set, ev, max);
+			ret = report_set(set, ev, max);
 	}
 	pthread_mutex_unlock(&lock);
 	return ret;
@@ -406,24 +406,24 @@ static int look(int set_fd, struct fdset_event *ev, unsigned max, bool watch)
 
 int fdset_look(int set, struct fdset_event *ev, unsigned max)
 {
-	return look(set, ev, max, false);
+	return look_into_set(set, ev, max, false);
 }
 
 void fdset_settle(int set)
 {
-	look(set, NULL, 0, true);
+	look_into_set(set, NULL, 0, true);
 }
 
 int fdset_wait(int set, struct fdset_event *ev, unsigned max, int ms)
 {
 	uint64_t deadline = clock_deadline(ms);
 	struct pollfd own = { .fd = set, .events = POLLIN };
-	int ret = look(set, ev, max, true);
+	int ret = look_into_set(set, ev, max, true);
 
 	while (!ret && (ms < 0 || clock_ns() < deadline)) {
 		if (poll(&own, 1, clock_ms_left(deadline, clock_ns())) < 0)
 			return -errno;
-		ret = look(set, ev, max, true);
+		ret = look_into_set(set, ev, max, true);
 	}
 	return ret;
 }

@@ -372,7 +372,7 @@ static int make_timer(struct obj_prog *prog)
 	return 0;
 }
 
-static int watch(struct obj_prog *prog, int set, unsigned *seen)
+static int prog_watch(struct obj_prog *prog, int set, unsigned *seen)
 {
 	struct obj_poller *poller;
 	unsigned i = 1;
@@ -403,7 +403,7 @@ int obj_prog_watch(struct obj_prog *prog, int set, unsigned *seen)
 	int ret;
 
 	lock_get(&prog->lock);
-	ret = watch(prog, set, seen);
+	ret = prog_watch(prog, set, seen);
 	lock_put(&prog->lock);
 	return ret;
 }
@@ -416,7 +416,7 @@ int obj_prog_fd(struct obj_prog *prog)
 	if (prog->set_fd < 0)
 		prog->set_fd = ret = fdset_open();
 	if (ret >= 0)
-		ret = watch(prog, prog->set_fd, &prog->seen);
+		ret = prog_watch(prog, prog->set_fd, &prog->seen);
 	if (!ret)
 		ret = prog->set_fd;
 	lock_put(&prog->lock);
@@ -452,7 +452,7 @@ void obj_prog_set_timer(struct obj_prog *prog, uint64_t deadline_ns)
 /* A timer that is set to fire sooner is left alone: waking once for nothing when it
  * does costs less than a system call with each sleep, of which most end before.
  */
-static void follow(struct obj_prog *prog, uint64_t deadline_ns)
+static void timer_follow(struct obj_prog *prog, uint64_t deadline_ns)
 {
 	if (deadline_ns == prog->timer_ns || obj_prog_is_closed(prog))
 		return;
@@ -477,7 +477,7 @@ int obj_prog_arm(struct obj_prog *prog)
 		if (ret)
 			goto out;
 	}
-	follow(prog, deadline);
+	timer_follow(prog, deadline);
 out:
 	lock_put(&prog->lock);
 	return ret;

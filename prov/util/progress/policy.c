@@ -89,8 +89,8 @@ enum obj_next obj_spin_begin(struct obj_spin *spin, struct obj_turns *turns, uin
 	return turns->budget_ns ? OBJ_NEXT_POLL : OBJ_NEXT_SLEEP;
 }
 
-/* yields - is it time to? */
-static bool yields(const struct obj_spin *spin, struct obj_turns *turns)
+/* spin_yields - is it time to? */
+static bool spin_yields(const struct obj_spin *spin, struct obj_turns *turns)
 {
 	if (atomic_load_explicit(&spin->shared, memory_order_relaxed))
 		return true;
@@ -109,7 +109,7 @@ enum obj_next obj_spin_next(struct obj_spin *spin, struct obj_turns *turns, uint
 	turns->last_ns = now;
 	if (turns->own_ns >= turns->budget_ns || now >= turns->end_ns)
 		return OBJ_NEXT_SLEEP;
-	return yields(spin, turns) ? OBJ_NEXT_YIELD : OBJ_NEXT_POLL;
+	return spin_yields(spin, turns) ? OBJ_NEXT_YIELD : OBJ_NEXT_POLL;
 }
 
 void obj_spin_back(struct obj_spin *spin, struct obj_turns *turns, uint64_t now)

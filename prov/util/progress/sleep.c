@@ -33,15 +33,15 @@ static void leave_sleep(struct obj_prog **progs, unsigned cnt)
 /* ---- polling before a sleep --------------------------------------------------------------- */
 
 /* Nothing to be woken by: look, let others run, look again. */
-static int yield(struct obj_wait *wait)
+static int wait_yield(struct obj_wait *wait)
 {
 	obj_feed_poll(&wait->feed);
 	sched_yield();
 	return 0;
 }
 
-/* found - do some polls find anything, or what @ready wants? */
-static bool found(struct obj_wait *wait, obj_wait_ready_fn ready, const void *arg)
+/* wait_found - do some polls find anything, or what @ready wants? */
+static bool wait_found(struct obj_wait *wait, obj_wait_ready_fn ready, const void *arg)
 {
 	unsigned i;
 
@@ -51,17 +51,17 @@ static bool found(struct obj_wait *wait, obj_wait_ready_fn ready, const void *ar
 	return false;
 }
 
-/* spin - poll until that is found, or it is time to sleep.  Returns true in the first case: a sleep would have
+/* wait_spin - poll until that is found, or it is time to sleep.  Returns true in the first case: a sleep would have
  * ended, too: so the target of reads and writes polls, though its own queue stays empty.
  */
-static bool spin(struct obj_wait *wait, struct obj_turns *turns, obj_wait_ready_fn ready, const void *arg)
+static bool wait_spin(struct obj_wait *wait, struct obj_turns *turns, obj_wait_ready_fn ready, const void *arg)
 {
 	struct obj_prog **progs;
 	enum obj_next next;
 	bool hit = false;
 	unsigned cnt;
 
-	if (found(wait, ready, arg))
+	if (wait_found(wait, ready, arg))
 		return true;
 	cnt = atomic_load(&wait->feed.cnt);
 	progs = atomic_load(&wait->feed.progs);
@@ -71,7 +71,7 @@ static bool spin(struct obj_wait *wait, struct obj_turns *turns, obj_wait_ready_
 			sched_yield();
 			obj_spin_back(&wait->spin, turns, clock_ns());
 		}
-		hit = found(wait, ready, arg);
+		hit = wait_found(wait, ready, arg);
 	}
 	leave_sleep(progs, cnt);
 	return hit;
@@ -215,10 +215,10 @@ static int wait_once(struct seat *seat, uint64_t deadline_ns, obj_wait_ready_fn 
 	if (deadline_ns && now >= deadline_ns)
 		return -FI_ETIMEDOUT;
 	if (wait->type == FI_WAIT_YIELD)
-		return yield(wait);
+		return wait_yield(wait);
 	limit = atomic_load(&wait->feed.cnt) ? obj_spin_wait_ns() : 0;
 	if (obj_spin_begin(&wait->spin, &turns, now, deadline_ns, limit) == OBJ_NEXT_POLL)
-		hit = spin(wait, &turns, ready, arg);
+		hit = wait_spin(wait, &turns, ready, arg);
 	if (!hit)
 		ret = sleep_until(seat, clock_ns(), deadline_ns, ready, arg);
 	obj_spin_end(&wait->spin, &turns, hit, hit ? 0 : clock_ns());

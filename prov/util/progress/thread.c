@@ -92,7 +92,7 @@ static enum obj_next watch_again(struct obj_auto_watch *w)
 	return OBJ_NEXT_SLEEP;
 }
 
-static enum obj_next look(struct obj_auto_watch *w)
+static enum obj_next auto_look(struct obj_auto_watch *w)
 {
 	enum obj_next next;
 	int done;
@@ -112,7 +112,7 @@ static int look_at_all(struct obj_auto *autop)
 	int timeout = -1;
 
 	list_for_each_entry(w, &autop->watches, node) {
-		switch (look(w)) {
+		switch (auto_look(w)) {
 		case OBJ_NEXT_POLL:
 			timeout = 0;
 			break;
@@ -154,7 +154,7 @@ static void on_event(struct obj_auto *autop, void *ptr)
 	}
 }
 
-static void *run(void *arg)
+static void *auto_run(void *arg)
 {
 	struct fdset_event ev[EVENTS];
 	struct obj_auto *autop = arg;
@@ -173,7 +173,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-static void kick(struct obj_auto *autop)
+static void auto_kick(struct obj_auto *autop)
 {
 	uint64_t one = 1;
 
@@ -184,7 +184,7 @@ static void kick(struct obj_auto *autop)
 
 static int start_thread(struct obj_auto *autop)
 {
-	int ret = thread_start(&autop->thread, run, autop);
+	int ret = thread_start(&autop->thread, auto_run, autop);
 
 	if (!ret)
 		pthread_setname_np(autop->thread, "ofi-progress");
@@ -230,7 +230,7 @@ void obj_auto_stop(struct obj_auto *autop)
 	pthread_mutex_lock(&autop->lock);
 	autop->stop = true;
 	pthread_mutex_unlock(&autop->lock);
-	kick(autop);
+	auto_kick(autop);
 	pthread_join(autop->thread, NULL);
 	pthread_mutex_destroy(&autop->lock);
 	close(autop->kickfd);
@@ -264,7 +264,7 @@ int obj_auto_watch(struct obj_auto *autop, struct obj_prog *prog)
 	}
 	prog->watch = w;
 	list_add_tail(&w->node, &autop->watches);
-	kick(autop);
+	auto_kick(autop);
 out:
 	pthread_mutex_unlock(&autop->lock);
 	return ret;
@@ -290,5 +290,5 @@ void obj_auto_forget(struct obj_prog *prog)
 void obj_auto_kick(struct obj_prog *prog)
 {
 	if (prog->watch)
-		kick(prog->watch->autop);
+		auto_kick(prog->watch->autop);
 }

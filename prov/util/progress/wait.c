@@ -291,8 +291,8 @@ bool obj_wait_arm_groups(struct obj_wait *wait, bool outside)
 	return false;
 }
 
-/* pass - the program is about to sleep outside. */
-static void pass(struct obj_wait *wait)
+/* groups_pass - the program is about to sleep outside. */
+static void groups_pass(struct obj_wait *wait)
 {
 	unsigned i, cnt = atomic_load(&wait->feed.cnt);
 	struct obj_prog **progs = atomic_load(&wait->feed.progs);
@@ -315,7 +315,7 @@ static int try_fd(struct obj_wait *wait)
 	}
 	if (obj_wait_arm_groups(wait, true))
 		return -FI_EAGAIN;
-	pass(wait);
+	groups_pass(wait);
 	fdset_settle(fd);
 	atomic_store(&wait->pair.passed, lock_thread());
 	/* The signal may have given up waiting for this thread: see wake_pair(). */

@@ -66,8 +66,8 @@ bool obj_waker_signal(struct obj_waker *waker, bool force)
 	return wake;
 }
 
-/* drain - before the thread looks: what is written from then on makes the descriptor readable again. */
-static void drain(struct obj_waker *waker, enum obj_wake_side side)
+/* waker_drain - before the thread looks: what is written from then on makes the descriptor readable again. */
+static void waker_drain(struct obj_waker *waker, enum obj_wake_side side)
 {
 	eventfd_t cnt;
 
@@ -85,7 +85,7 @@ int obj_waker_enter(struct obj_waker *waker, unsigned *round)
 		while (!obj_wake_may_enter(waker->wake))
 			pthread_cond_wait(&waker->left, &waker->lock);
 		if (obj_wake_enter(waker->wake, round))
-			drain(waker, OBJ_WAKE_IN);
+			waker_drain(waker, OBJ_WAKE_IN);
 	}
 	pthread_mutex_unlock(&waker->lock);
 	return ret;
@@ -109,7 +109,7 @@ unsigned obj_waker_show(struct obj_waker *waker)
 
 	pthread_mutex_lock(&waker->lock);
 	if (obj_wake_show(waker->wake))
-		drain(waker, OBJ_WAKE_OUT);
+		waker_drain(waker, OBJ_WAKE_OUT);
 	round = waker->wake->round;
 	pthread_mutex_unlock(&waker->lock);
 	return round;

@@ -16,7 +16,7 @@ static struct sec_crypto calls;
 static const char *missing = "not asked for yet";
 static pthread_once_t load_once = PTHREAD_ONCE_INIT;
 
-static void load_calls(void)
+static void load_crypto(void)
 {
 	void *lib = dlopen(LIBCRYPTO, RTLD_NOW | RTLD_LOCAL);
 
@@ -35,7 +35,7 @@ static void load_calls(void)
 
 const struct sec_crypto *sec_crypto_get(const char **why_p)
 {
-	pthread_once(&load_once, load_calls);
+	pthread_once(&load_once, load_crypto);
 	if (missing && why_p)
 		*why_p = missing;
 	return missing ? NULL : &calls;

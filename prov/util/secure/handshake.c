@@ -190,7 +190,7 @@ static bool make_context(void)
 	       tls.SSL_CTX_set_num_tickets(ssl_ctx, 0) == 1;
 }
 
-static void load_calls(void)
+static void load_tls(void)
 {
 	void *lib;
 
@@ -213,7 +213,7 @@ static void load_calls(void)
 
 bool sec_shake_ready(const char **why_p)
 {
-	pthread_once(&load_once, load_calls);
+	pthread_once(&load_once, load_tls);
 	if (missing)
 		*why_p = missing;
 	return !missing;
@@ -237,7 +237,7 @@ static bool open_ssl(struct sec_shake *shake)
 	return true;
 }
 
-static void step(struct sec_shake *shake)
+static void shake_step(struct sec_shake *shake)
 {
 	int ret, err;
 
@@ -271,7 +271,7 @@ int sec_shake_open(const struct sec_shake_attr *attr, struct sec_shake **shake_p
 		return -FI_ENOMEM;
 	}
 	if (!attr->server)
-		step(shake);
+		shake_step(shake);
 	*shake_p = shake;
 	return 0;
 }
@@ -294,7 +294,7 @@ enum sec_shake_state sec_shake_feed(struct sec_shake *shake, const uint8_t *buf,
 		shake->state = SEC_SHAKE_FAILED;
 		return shake->state;
 	}
-	step(shake);
+	shake_step(shake);
 	/* What comes behind the last message of the handshake would be of TLS's own records. */
 	if (shake->state == SEC_SHAKE_DONE && tls.BIO_ctrl_pending(shake->in)) {
 		say_why(shake, "bytes behind the handshake");

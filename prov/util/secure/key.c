@@ -155,7 +155,7 @@ int sec_keys_read(struct sec_keys *keys, const char *path, char *why, size_t why
 	return -FI_EACCES;
 }
 
-static uint8_t *put16(uint8_t *at, unsigned value)
+static uint8_t *put_u16(uint8_t *at, unsigned value)
 {
 	at[0] = (uint8_t) (value >> 8);
 	at[1] = (uint8_t) value;
@@ -167,10 +167,10 @@ static uint8_t *put16(uint8_t *at, unsigned value)
 void sec_identity_pack(const uint8_t name[SEC_NAME_SIZE], const struct sec_context *context,
 		       uint8_t identity[SEC_IDENTITY_SIZE])
 {
-	uint8_t *at = put16(identity, SEC_NAME_SIZE);
+	uint8_t *at = put_u16(identity, SEC_NAME_SIZE);
 
 	memcpy(at, name, SEC_NAME_SIZE);
-	at = put16(at + SEC_NAME_SIZE, CONTEXT_SIZE);
+	at = put_u16(at + SEC_NAME_SIZE, CONTEXT_SIZE);
 	memcpy(at, context->client, sizeof(context->client));
 	at += sizeof(context->client);
 	*at++ = context->role;
@@ -179,7 +179,7 @@ void sec_identity_pack(const uint8_t name[SEC_NAME_SIZE], const struct sec_conte
 	*at++ = context->oldest;
 	memcpy(at, context->to, sizeof(context->to));
 	at += sizeof(context->to);
-	put16(put16(at, TLS_1_3), KDF_HKDF_SHA256);
+	put_u16(put_u16(at, TLS_1_3), KDF_HKDF_SHA256);
 }
 
 bool sec_identity_parse(const uint8_t *identity, size_t len, uint8_t name[SEC_NAME_SIZE],

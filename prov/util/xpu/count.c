@@ -9,8 +9,8 @@
 #include "obj/ops.h"
 #include "xpu/ctx.h"
 
-/* follow - add to @shown what has come since @last: a device may have added to it, too. */
-static unsigned follow(uint64_t *shown, uint64_t now, uint64_t *last)
+/* count_follow - add to @shown what has come since @last: a device may have added to it, too. */
+static unsigned count_follow(uint64_t *shown, uint64_t now, uint64_t *last)
 {
 	if (now == *last)
 		return 0;
@@ -24,8 +24,8 @@ unsigned xpu_cntr_pass(struct xpu_cntr *x)
 	unsigned n;
 
 	obj_feed_poll(&x->cntr->wait.feed);
-	n = follow(&x->shown->err, atomic_load(&x->cntr->err), &x->err);
-	return n + follow(&x->shown->value, atomic_load(&x->cntr->value), &x->value);
+	n = count_follow(&x->shown->err, atomic_load(&x->cntr->err), &x->err);
+	return n + count_follow(&x->shown->value, atomic_load(&x->cntr->value), &x->value);
 }
 
 static int cntr_export(struct fid_cntr *fid, uint64_t flags, struct fid_xpu_cntr *handle)
@@ -56,7 +56,7 @@ static int cntr_close(struct fid *fid)
 }
 
 /* The host may change it; a device reads it. */
-static void wrap(struct xpu_cntr *x, struct fid_cntr *fid)
+static void cntr_wrap(struct xpu_cntr *x, struct fid_cntr *fid)
 {
 	x->cntr = obj_cntr_of(fid);
 	x->cntr->xpu = x;
@@ -73,7 +73,7 @@ static void wrap(struct xpu_cntr *x, struct fid_cntr *fid)
 	fid->ops = &x->cntr_ops;
 }
 
-static int check(struct obj_domain *domain, const struct fi_cntr_attr *attr, struct xpu_ctx *ctx)
+static int cntr_check(struct obj_domain *domain, const struct fi_cntr_attr *attr, struct xpu_ctx *ctx)
 {
 	const char *why = NULL;
 
@@ -96,7 +96,7 @@ int xpu_cntr_open(struct obj_domain *domain, const struct fi_cntr_attr *attr,
 	struct fi_cntr_attr plain = *attr;
 	struct fid_cntr *fid;
 	struct xpu_cntr *x;
-	int ret = check(domain, attr, ctx);
+	int ret = cntr_check(domain, attr, ctx);
 
 	if (ret)
 		return ret;
@@ -114,7 +114,7 @@ int xpu_cntr_open(struct obj_domain *domain, const struct fi_cntr_attr *attr,
 		return ret;
 	}
 	x->shown = x->mem->host;
-	wrap(x, fid);
+	cntr_wrap(x, fid);
 	obj_ref_get(&ctx->refs, &x->ctx_ref, &fid->fid);
 	xpu_ctx_enter(ctx);
 	list_add_tail(&x->node, &ctx->cntrs);

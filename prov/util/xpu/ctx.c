@@ -165,7 +165,7 @@ static int ctx_close(struct fid *fid)
 #define HAS(ops, member) \
 	((ops)->size >= offsetof(struct fi_xpu_ops, member) + sizeof((ops)->member) && (ops)->member)
 
-static int refuse(struct obj_domain *domain, int err, const char *why)
+static int ctx_refuse(struct obj_domain *domain, int err, const char *why)
 {
 	FI_WARN(domain->prov, FI_LOG_DOMAIN, "fi_xpu_ctx: %s\n", why);
 	return err;
@@ -174,11 +174,11 @@ static int refuse(struct obj_domain *domain, int err, const char *why)
 static int check_attr(struct obj_domain *domain, const struct fi_xpu_attr *attr)
 {
 	if (attr->iface == FI_HMEM_SYSTEM && attr->device)
-		return refuse(domain, -FI_EINVAL, "FI_HMEM_SYSTEM has no devices but 0");
+		return ctx_refuse(domain, -FI_EINVAL, "FI_HMEM_SYSTEM has no devices but 0");
 	if (attr->iface == FI_HMEM_SYSTEM || (attr->ops && HAS(attr->ops, import)))
 		return 0;
-	return refuse(domain, -FI_ENOSYS, "for devices other than FI_HMEM_SYSTEM the program maps the "
-		      "rings: attr->ops has no import");
+	return ctx_refuse(domain, -FI_ENOSYS, "for devices other than FI_HMEM_SYSTEM the program maps the "
+			  "rings: attr->ops has no import");
 }
 
 /* ctx_list - Errors: -FI_ENOSPC, the domain has as many as it can have. */
@@ -195,7 +195,7 @@ static int ctx_list(struct xpu_ctx *ctx)
 		list_add_tail(&ctx->node, &domain->xpus);
 	pthread_mutex_unlock(&domain->xpu_lock);
 	return cnt < XPU_CTX_MAX ? 0 :
-	       refuse(domain, -FI_ENOSPC, "the domain has max_xpu_ctx_cnt contexts already");
+	       ctx_refuse(domain, -FI_ENOSPC, "the domain has max_xpu_ctx_cnt contexts already");
 }
 
 static struct xpu_ctx *ctx_new(struct obj_domain *domain, const struct fi_xpu_attr *attr,

@@ -119,7 +119,7 @@ static void cancel_all(struct xpu_ep *x)
 	}
 }
 
-static void retire(struct xpu_ep *x)
+static void ep_retire(struct xpu_ep *x)
 {
 	xpu_ctx_enter(x->ctx);
 	if (x->listed)
@@ -141,7 +141,7 @@ static int ep_close(struct fid *fid)
 	if (ret)
 		return ret;
 	if (!x->closed)
-		retire(x);
+		ep_retire(x);
 	ret = x->real->close(fid);
 	if (ret)
 		return ret;
@@ -173,7 +173,7 @@ static int open_real(struct obj_domain *domain, const struct fi_info *info, stru
 	return domain->ops->endpoint(&domain->fid, &plain, ep_p, 0, context);
 }
 
-static void wrap(struct xpu_ep *x, struct fid_ep *fid)
+static void ep_wrap(struct xpu_ep *x, struct fid_ep *fid)
 {
 	x->ep = obj_ep_of(fid);
 	x->ep->xpu = x;
@@ -188,7 +188,7 @@ static void wrap(struct xpu_ep *x, struct fid_ep *fid)
 	obj_ref_get(&x->ctx->refs, &x->ctx_ref, &fid->fid);
 }
 
-static int refuse(struct obj_domain *domain, const char *why)
+static int ep_refuse(struct obj_domain *domain, const char *why)
 {
 	FI_WARN(domain->prov, FI_LOG_EP_CTRL, "fi_endpoint2 with FI_XPU: %s\n", why);
 	return -FI_EINVAL;
@@ -204,9 +204,9 @@ int xpu_ep_open(struct obj_domain *domain, struct fi_info *info, uint64_t flags,
 	int ret;
 
 	if (flags != FI_XPU)
-		return refuse(domain, "flags other than FI_XPU");
+		return ep_refuse(domain, "flags other than FI_XPU");
 	if (!ctx)
-		return refuse(domain, "ep_attr->xpu_ctx is no context of the domain");
+		return ep_refuse(domain, "ep_attr->xpu_ctx is no context of the domain");
 	x = calloc(1, sizeof(*x));
 	if (!x)
 		return -FI_ENOMEM;
@@ -219,7 +219,7 @@ int xpu_ep_open(struct obj_domain *domain, struct fi_info *info, uint64_t flags,
 		return ret;
 	}
 	xpu_ring_init(&x->ring, x->mem->host, x->mem->dev, records, 0);
-	wrap(x, fid);
+	ep_wrap(x, fid);
 	*ep_p = fid;
 	return 0;
 }

@@ -86,7 +86,7 @@ static int find_desc(struct xpu_ep *x, uint64_t raw, void **desc_p)
 	return 0;
 }
 
-static int check(struct xpu_ep *x, const struct fi_xpu_ring_record *rec, struct named *named)
+static int record_check(struct xpu_ep *x, const struct fi_xpu_ring_record *rec, struct named *named)
 {
 	const struct shape *shape;
 	int ret;
@@ -210,7 +210,7 @@ bool xpu_post(struct xpu_ep *x, const struct fi_xpu_ring_record *rec)
 	ssize_t ret;
 
 	pthread_mutex_lock(&x->ctx->names_lock);
-	ret = check(x, rec, &named);
+	ret = record_check(x, rec, &named);
 	if (!ret)
 		ret = post_any(&x->ep->h.fid, rec, &named);
 	pthread_mutex_unlock(&x->ctx->names_lock);

@@ -43,7 +43,7 @@ static void watch_stall(struct xpu_ep *x)
 		(unsigned long long) x->ring.next, x->mem->host);
 }
 
-static unsigned drain(struct xpu_ep *x)
+static unsigned ep_drain(struct xpu_ep *x)
 {
 	unsigned n;
 
@@ -63,7 +63,7 @@ static unsigned drain(struct xpu_ep *x)
 }
 
 /* Queues and counters of the device drive what feeds them; this endpoint may have none. */
-static int drive(struct xpu_ep *x)
+static int ep_drive(struct xpu_ep *x)
 {
 	struct obj_ep *ep = x->ep;
 
@@ -81,8 +81,8 @@ static unsigned one_round(struct xpu_ctx *ctx)
 
 	pthread_mutex_lock(&ctx->lock);
 	list_for_each_entry(ep, &ctx->eps, node) {
-		n += drain(ep);
-		n += drive(ep) > 0;
+		n += ep_drain(ep);
+		n += ep_drive(ep) > 0;
 	}
 	list_for_each_entry(cq, &ctx->cqs, node)
 		n += xpu_cq_pass(cq);
@@ -94,7 +94,7 @@ static unsigned one_round(struct xpu_ctx *ctx)
 
 /* ---- the thread ---------------------------------------------------------------- */
 
-static void rest(unsigned idle)
+static void proxy_rest(unsigned idle)
 {
 	struct timespec nap = { .tv_nsec = SLEEP_NS };
 
@@ -106,7 +106,7 @@ static void rest(unsigned idle)
 		nanosleep(&nap, NULL);
 }
 
-static void *run(void *arg)
+static void *proxy_run(void *arg)
 {
 	struct xpu_ctx *ctx = arg;
 	unsigned idle = 0;
@@ -116,7 +116,7 @@ static void *run(void *arg)
 		/* a mutex that is taken again at once is not given to those that wait */
 		while (atomic_load(&ctx->wanted))
 			sched_yield();
-		rest(idle);
+		proxy_rest(idle);
 	}
 	return NULL;
 }
@@ -129,7 +129,7 @@ int xpu_proxy_start(struct xpu_ctx *ctx)
 	/* signals are for the program's threads */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &was);
-	err = pthread_create(&ctx->proxy, NULL, run, ctx);
+	err = pthread_create(&ctx->proxy, NULL, proxy_run, ctx);
 	pthread_sigmask(SIG_SETMASK, &was, NULL);
 	if (!err)
 		return 0;

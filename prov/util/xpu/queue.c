@@ -92,7 +92,7 @@ static int cq_close(struct fid *fid)
 }
 
 /* The host opens, binds and closes it; a device reads it. */
-static void wrap(struct xpu_cq *x, struct fid_cq *fid)
+static void cq_wrap(struct xpu_cq *x, struct fid_cq *fid)
 {
 	x->cq = obj_cq_of(fid);
 	x->cq->xpu = x;
@@ -107,7 +107,7 @@ static void wrap(struct xpu_cq *x, struct fid_cq *fid)
 	fid->ops = &x->cq_ops;
 }
 
-static int check(struct obj_domain *domain, const struct fi_cq_attr *attr, struct xpu_ctx *ctx)
+static int cq_check(struct obj_domain *domain, const struct fi_cq_attr *attr, struct xpu_ctx *ctx)
 {
 	const char *why = NULL;
 
@@ -142,7 +142,7 @@ int xpu_cq_open(struct obj_domain *domain, const struct fi_cq_attr *attr, struct
 	struct fi_cq_attr plain = *attr;
 	struct fid_cq *fid;
 	struct xpu_cq *x;
-	int ret = check(domain, attr, ctx);
+	int ret = cq_check(domain, attr, ctx);
 
 	if (ret)
 		return ret;
@@ -159,7 +159,7 @@ int xpu_cq_open(struct obj_domain *domain, const struct fi_cq_attr *attr, struct
 		free(x);
 		return ret;
 	}
-	wrap(x, fid);
+	cq_wrap(x, fid);
 	xpu_out_init(&x->out, x->mem->host, x->mem->dev, entries, x->cq->entry_size, 0);
 	obj_ref_get(&ctx->refs, &x->ctx_ref, &fid->fid);
 	xpu_ctx_enter(ctx);

@@ -41,7 +41,7 @@ void xpu_ring_init(struct xpu_ring *ring, void *host, uint64_t dev, size_t recor
 	ring->shown->mask = ring->mask;
 }
 
-static void step(struct xpu_ring *ring)
+static void ring_step(struct xpu_ring *ring)
 {
 	ring->next++;
 	__atomic_store_n(ring->head, ring->next, __ATOMIC_RELEASE);
@@ -54,7 +54,7 @@ bool xpu_ring_take(struct xpu_ring *ring, struct fi_xpu_ring_record *rec)
 	if (__atomic_load_n(&from->valid, __ATOMIC_ACQUIRE) != ring->next + 1)
 		return false;
 	fi_xpu_ring_copy(rec, &from->valid, sizeof(*rec));
-	step(ring);
+	ring_step(ring);
 	return true;
 }
 
@@ -68,7 +68,7 @@ bool xpu_ring_started(const struct xpu_ring *ring)
 
 void xpu_ring_skip(struct xpu_ring *ring)
 {
-	step(ring);
+	ring_step(ring);
 }
 
 void xpu_ring_close(struct xpu_ring *ring)

@@ -9,7 +9,7 @@
 #include "obj/mr.h"
 #include "xpu/ctx.h"
 
-static int give(uint64_t raw, void *buf, size_t *len)
+static int name_give(uint64_t raw, void *buf, size_t *len)
 {
 	size_t room = *len;
 
@@ -35,12 +35,12 @@ int xpu_addr_show(struct obj_av *av, fi_addr_t fi_addr, void *buf, size_t *len,
 	    (!av->rx_ctx_bits && fi_addr != i))
 		return -FI_EINVAL;
 	if (*len < XPU_NAME_SIZE)
-		return give(0, NULL, len);
+		return name_give(0, NULL, len);
 	pthread_mutex_lock(&ctx->names_lock);
 	ret = xpu_name_get(&ctx->addrs, av, i, fi_addr, &raw);
 	atomic_store(&av->xpu, true);
 	pthread_mutex_unlock(&ctx->names_lock);
-	return ret ? ret : give(raw, buf, len);
+	return ret ? ret : name_give(raw, buf, len);
 }
 
 int xpu_desc_show(struct obj_mr *mr, const struct fi_mr_xpu_desc *arg)
@@ -54,12 +54,12 @@ int xpu_desc_show(struct obj_mr *mr, const struct fi_mr_xpu_desc *arg)
 	if (arg->flags != FI_XPU)
 		return -FI_EINVAL;
 	if (*arg->len < XPU_NAME_SIZE)
-		return give(0, NULL, arg->len);
+		return name_give(0, NULL, arg->len);
 	pthread_mutex_lock(&ctx->names_lock);
 	ret = xpu_name_get(&ctx->regions, mr, 0, 0, &raw);
 	atomic_store(&mr->xpu, true);
 	pthread_mutex_unlock(&ctx->names_lock);
-	return ret ? ret : give(raw, arg->buf, arg->len);
+	return ret ? ret : name_give(raw, arg->buf, arg->len);
 }
 
 void xpu_addr_gone(struct obj_av *av, fi_addr_t fi_addr)

@@ -48,12 +48,12 @@ static const struct shape {
 };
 
 /* Big-endian between unlike hosts, which is the order of one of them. */
-static uint16_t turn16(uint16_t n, bool swapped)
+static uint16_t swap_u16(uint16_t n, bool swapped)
 {
 	return swapped ? htobe16(n) : n;
 }
 
-static uint64_t turn64(uint64_t n, bool swapped)
+static uint64_t swap_u64(uint64_t n, bool swapped)
 {
 	return swapped ? htobe64(n) : n;
 }
@@ -62,7 +62,7 @@ static uint64_t turn64(uint64_t n, bool swapped)
 
 static size_t put_word(uint8_t *out, size_t at, uint64_t word, bool swapped)
 {
-	word = turn64(word, swapped);
+	word = swap_u64(word, swapped);
 	memcpy(out + at, &word, sizeof(word));
 	return at + sizeof(word);
 }
@@ -95,12 +95,12 @@ size_t xnet_frame_put(const struct xnet_frame *frame, bool swapped, uint8_t *out
 	struct head head = {
 		.version = FRAME_VERSION,
 		.op = (uint8_t) (ack || tags ? XNET_FRAME_MSG : frame->op),
-		.flags = turn16(frame->flags | (tags ? SHORT_MARK : 0), swapped),
+		.flags = swap_u16(frame->flags | (tags ? SHORT_MARK : 0), swapped),
 		.op_data = ack ? ACK_MARK : frame->number,
 		.ranges = frame->ranges,
 		.hdr_len = (uint8_t) len,
 		.count = frame->count,
-		.size = turn64(len + frame->len, swapped),
+		.size = swap_u64(len + frame->len, swapped),
 	};
 
 	memcpy(out, &head, sizeof(head));
