@@ -2,14 +2,14 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * request.h - what all data calls share.  Each fills in a struct request and calls post(), which
+ * request.h - what all data calls share.  Each fills in a struct request and calls request_post(), which
  * finds a slot in the ring and builds the request.  The device completes requests in order, so
  * the ring needs no more than a head and a tail.
  *
  * All functions are inline: @dgram and @device are constants of each caller, so that a connected
  * endpoint with memory of the host pays for neither.
  *
- * Threading: post_any() and post() take the lock of the progress group; prepare() and post_locked()
+ * Threading: post_any() and request_post() take the lock of the progress group; request_prepare() and post_locked()
  * need it; the others touch the request alone.
  * Ownership: until a call returns 0 the buffers are the program's; then they are the device's until
  * the completion, but for inline data and what was copied to scratch.
@@ -134,12 +134,12 @@ static inline void advance_tail(struct vrb_ep *ep, bool signalled)
 	ep->tx_unsignalled = signalled ? 0 : ep->tx_unsignalled + 1;
 }
 
-/* prepare - check that the request can be posted, and set its flags.
+/* request_prepare - check that the request can be posted, and set its flags.
  * @device: a constant of the caller: c->list has memory of a device, which is never inline
  * Errors: -FI_ENOTCONN, -FI_EOPBADSTATE: not enabled; -FI_EAGAIN: the ring is full; with @device
  *         those of vrb_stage().
  */
-static inline int prepare(struct vrb_ep *ep, struct request *c, const bool device)
+static inline int request_prepare(struct vrb_ep *ep, struct request *c, const bool device)
 {
 	int ret;
 
@@ -164,12 +164,12 @@ static inline int prepare(struct vrb_ep *ep, struct request *c, const bool devic
 }
 
 /* post_locked - take a slot, build the request, ring the doorbell unless more follow (FI_MORE).
- * Errors: those of prepare() and of the device; nothing has changed then.
+ * Errors: those of request_prepare() and of the device; nothing has changed then.
  */
 static inline int post_locked(struct vrb_ep *ep, struct request *c, const bool device)
 {
 	struct vrb_tx *tx = &ep->tx[ep->tx_tail & ep->tx_mask];
-	int ret = prepare(ep, c, device);
+	int ret = request_prepare(ep, c, device);
 
 	if (__builtin_expect(ret, 0))
 		return ret;
@@ -230,8 +230,8 @@ static inline ssize_t post_any(struct vrb_ep *ep, struct request *c, fi_addr_t d
 	return post_memory(ep, c, dest, dgram, false);
 }
 
-/* post - the same of a connected endpoint. */
-static inline ssize_t post(struct vrb_ep *ep, struct request *c)
+/* request_post - the same of a connected endpoint. */
+static inline ssize_t request_post(struct vrb_ep *ep, struct request *c)
 {
 	return post_any(ep, c, FI_ADDR_UNSPEC, false);
 }

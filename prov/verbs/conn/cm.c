@@ -41,7 +41,7 @@ static const struct obj_poller_ops cm_poller_ops;
 
 /* ---- events of an endpoint ------------------------------------------------------ */
 
-static unsigned at_most(unsigned value, unsigned limit)
+static unsigned param_at_most(unsigned value, unsigned limit)
 {
 	return value < limit ? value : limit;
 }
@@ -53,9 +53,9 @@ struct rdma_conn_param vrb_cm_param(struct vrb_ep *ep, uint32_t qp_num, const vo
 	return (struct rdma_conn_param) {
 		.private_data = len ? data : NULL,
 		.private_data_len = (uint8_t) len,
-		.responder_resources = (uint8_t) at_most((unsigned) attr->max_qp_rd_atom, RD_ATOMIC),
-		.initiator_depth = (uint8_t) at_most((unsigned) attr->max_qp_init_rd_atom,
-						     RD_ATOMIC),
+		.responder_resources = (uint8_t) param_at_most((unsigned) attr->max_qp_rd_atom, RD_ATOMIC),
+		.initiator_depth = (uint8_t) param_at_most((unsigned) attr->max_qp_init_rd_atom,
+							   RD_ATOMIC),
 		.flow_control = 1,
 		.retry_count = RETRY_CNT,
 		.rnr_retry_count = RNR_FOREVER,
@@ -69,17 +69,17 @@ struct rdma_conn_param vrb_cm_answer(struct vrb_ep *ep, const struct vrb_connreq
 {
 	struct rdma_conn_param param = vrb_cm_param(ep, qp_num, data, len);
 
-	param.responder_resources = (uint8_t) at_most(param.responder_resources, cr->responder);
-	param.initiator_depth = (uint8_t) at_most(param.initiator_depth, cr->initiator);
+	param.responder_resources = (uint8_t) param_at_most(param.responder_resources, cr->responder);
+	param.initiator_depth = (uint8_t) param_at_most(param.initiator_depth, cr->initiator);
 	return param;
 }
 
-static const struct vrb_kind *kind_of(const struct vrb_ep *ep)
+static const struct vrb_kind *ep_kind(const struct vrb_ep *ep)
 {
 	return ep->domain->kind;
 }
 
-static int resolve(struct vrb_ep *ep)
+static int cm_resolve(struct vrb_ep *ep)
 {
 	return vrb_cm.resolve_addr(ep->cm.id, NULL, &ep->dest.sa, RESOLVE_MS) ? cm_errno() : 0;
 }
@@ -107,11 +107,11 @@ static const char *reject_reason(int status)
 void vrb_cm_refused(struct vrb_ep *ep, int err, int status, const void *data, size_t len)
 {
 	obj_cm_refused(&ep->base, OBJ_CM_SHUT, err, status, data, len);
-	kind_of(ep)->shut(ep);
+	ep_kind(ep)->shut(ep);
 }
 
 /* The connection failed.  A reject may carry private data. */
-static void refused(struct vrb_ep *ep, int err, const struct rdma_cm_event *event)
+static void connect_refused(struct vrb_ep *ep, int err, const struct rdma_cm_event *event)
 {
 	bool rejected = event->event == RDMA_CM_EVENT_REJECTED;
 	size_t len = rejected ? event->param.conn.private_data_len : 0;
@@ -122,7 +122,7 @@ static void refused(struct vrb_ep *ep, int err, const struct rdma_cm_event *even
 		 vrb_sa_text(&ep->dest.sa, text), vrb_cm.event_str(event->event), event->status,
 		 rejected ? ": " : "", rejected ? reject_reason(event->status) : "");
 	if (rejected)
-		data = kind_of(ep)->reject_data(event->param.conn.private_data, &len);
+		data = ep_kind(ep)->reject_data(event->param.conn.private_data, &len);
 	vrb_cm_refused(ep, err, event->status, data, len);
 }
 
@@ -136,9 +136,9 @@ static void on_route(struct vrb_ep *ep, const struct rdma_cm_event *event)
 	if (!ep->resolving || obj_cm_state(&ep->base) != OBJ_CM_CONNECTING)
 		return;
 	ep->resolving = false;
-	ret = kind_of(ep)->connect(ep);
+	ret = ep_kind(ep)->connect(ep);
 	if (ret)
-		refused(ep, -ret, event);
+		connect_refused(ep, -ret, event);
 }
 
 int vrb_cm_reconnect(struct vrb_ep *ep)
@@ -149,7 +149,7 @@ int vrb_cm_reconnect(struct vrb_ep *ep)
 	ep->cm.id = NULL;
 	ep->resolving = true;
 	ret = vrb_cm_bind(ep);
-	return ret ? ret : resolve(ep);
+	return ret ? ret : cm_resolve(ep);
 }
 
 /* Lookups of addresses and routes time out under load: retry. */
@@ -158,10 +158,10 @@ static void on_unresolved(struct vrb_ep *ep, const struct rdma_cm_event *event)
 	int ret = -FI_EHOSTUNREACH;
 
 	if (++ep->tries < RESOLVE_TRIES)
-		ret = event->event == RDMA_CM_EVENT_ADDR_ERROR ? resolve(ep) :
+		ret = event->event == RDMA_CM_EVENT_ADDR_ERROR ? cm_resolve(ep) :
 		      vrb_cm.resolve_route(ep->cm.id, RESOLVE_MS) ? cm_errno() : 0;
 	if (ret)
-		refused(ep, event->status == -ETIMEDOUT ? FI_ETIMEDOUT : FI_EHOSTUNREACH, event);
+		connect_refused(ep, event->status == -ETIMEDOUT ? FI_ETIMEDOUT : FI_EHOSTUNREACH, event);
 }
 
 /* The peer has disconnected, or the connection is lost.  An endpoint that shares a queue pair which
@@ -170,7 +170,7 @@ static void on_unresolved(struct vrb_ep *ep, const struct rdma_cm_event *event)
 static void on_disconnected(struct vrb_ep *ep)
 {
 	enum obj_cm_state was = obj_cm_state(&ep->base);
-	bool given_up = kind_of(ep)->shares && was == OBJ_CM_CONNECTING;
+	bool given_up = ep_kind(ep)->shares && was == OBJ_CM_CONNECTING;
 
 	if (!given_up)
 		obj_cm_shut(&ep->base);
@@ -179,17 +179,17 @@ static void on_disconnected(struct vrb_ep *ep)
 		vrb_cm_refused(ep, FI_ECONNABORTED, 0, NULL, 0);
 		return;
 	}
-	kind_of(ep)->shut(ep);
+	ep_kind(ep)->shut(ep);
 	if (was == OBJ_CM_CONNECTED)
 		obj_cm_ended(&ep->base);
 }
 
 /* The device is being removed: flush what is posted, and end the connection. */
-static void on_removal(struct vrb_ep *ep)
+static void on_cm_removal(struct vrb_ep *ep)
 {
 	VRB_WARN(FI_LOG_EP_CTRL, "device %s is being removed: the connection of endpoint %p ends\n",
 		 ep->base.domain->attr->name, (void *) ep);
-	kind_of(ep)->on_removal(ep);
+	ep_kind(ep)->on_removal(ep);
 	on_disconnected(ep);
 }
 
@@ -199,7 +199,7 @@ static void on_ep_event(struct vrb_ep *ep, const struct rdma_cm_event *event)
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
 		ep->tries = 0;
 		if (vrb_cm.resolve_route(ep->cm.id, RESOLVE_MS))
-			refused(ep, -cm_errno(), event);
+			connect_refused(ep, -cm_errno(), event);
 		break;
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:
 		on_route(ep, event);
@@ -209,26 +209,26 @@ static void on_ep_event(struct vrb_ep *ep, const struct rdma_cm_event *event)
 		on_unresolved(ep, event);
 		break;
 	case RDMA_CM_EVENT_CONNECT_RESPONSE:
-		kind_of(ep)->on_response(ep, event);
+		ep_kind(ep)->on_response(ep, event);
 		break;
 	case RDMA_CM_EVENT_ESTABLISHED:
-		kind_of(ep)->on_established(ep, event);
+		ep_kind(ep)->on_established(ep, event);
 		break;
 	case RDMA_CM_EVENT_REJECTED:
-		if (!kind_of(ep)->on_rejected(ep, event))
-			refused(ep, FI_ECONNREFUSED, event);
+		if (!ep_kind(ep)->on_rejected(ep, event))
+			connect_refused(ep, FI_ECONNREFUSED, event);
 		break;
 	case RDMA_CM_EVENT_UNREACHABLE:
-		refused(ep, FI_ETIMEDOUT, event);
+		connect_refused(ep, FI_ETIMEDOUT, event);
 		break;
 	case RDMA_CM_EVENT_CONNECT_ERROR:
-		refused(ep, FI_ECONNABORTED, event);
+		connect_refused(ep, FI_ECONNABORTED, event);
 		break;
 	case RDMA_CM_EVENT_DISCONNECTED:
 		on_disconnected(ep);
 		break;
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
-		on_removal(ep);
+		on_cm_removal(ep);
 		break;
 	default:
 		VRB_INFO(FI_LOG_EP_CTRL, "endpoint %p: %s\n", (void *) ep,
@@ -240,7 +240,7 @@ static void on_ep_event(struct vrb_ep *ep, const struct rdma_cm_event *event)
 /* ---- the channel ---------------------------------------------------------------- */
 
 /* An id is destroyed only after its events are acknowledged: rdma_destroy_id() waits for that. */
-static void on_event(struct rdma_cm_event *event)
+static void on_cm_event(struct rdma_cm_event *event)
 {
 	struct rdma_cm_id *id = event->id;
 	struct vrb_id *cm = event->listen_id ? event->listen_id->context : id->context;
@@ -257,7 +257,7 @@ static void on_event(struct rdma_cm_event *event)
 	if (ret)
 		vrb_cm.destroy_id(id);
 	if (ep)
-		kind_of(ep)->event_done(ep);
+		ep_kind(ep)->event_done(ep);
 }
 
 static int cm_poll(struct obj_poller *base, unsigned budget)
@@ -267,7 +267,7 @@ static int cm_poll(struct obj_poller *base, unsigned budget)
 	int done = 0;
 
 	while ((unsigned) done < budget && !vrb_cm.get_cm_event(p->channel, &event)) {
-		on_event(event);
+		on_cm_event(event);
 		done++;
 	}
 	return done;
@@ -469,7 +469,7 @@ static int cm_connect(struct obj_ep *base, const void *addr, const void *param, 
 	if (len)
 		memcpy(ep->param, param, len);
 	ep->param_len = len;
-	ret = resolve(ep);
+	ret = cm_resolve(ep);
 	if (ret)
 		return ret;
 	ep->resolving = true;
@@ -481,7 +481,7 @@ static int cm_accept(struct obj_ep *base, void *req, const void *data, size_t le
 {
 	struct vrb_ep *ep = ep_of(base);
 	struct vrb_connreq *cr = req;
-	int ret = kind_of(ep)->accept(ep, cr, data, len);
+	int ret = ep_kind(ep)->accept(ep, cr, data, len);
 
 	vrb_connreq_free(cr);
 	return ret;
@@ -497,7 +497,7 @@ static int cm_shutdown(struct obj_ep *base)
 	lock_put(&base->prog->lock);
 	obj_cm_shut(base);
 	ret = vrb_cm.disconnect(ep->cm.id) ? cm_errno() : 0;
-	kind_of(ep)->shut(ep);
+	ep_kind(ep)->shut(ep);
 	return ret;
 }
 
@@ -520,7 +520,7 @@ static int cm_take_req(struct obj_ep *base, void *req)
 	struct vrb_connreq *cr = req;
 	struct vrb_ep *ep = ep_of(base);
 
-	if (cr->kind != kind_of(ep)) {
+	if (cr->kind != ep_kind(ep)) {
 		VRB_WARN(FI_LOG_EP_CTRL, "a connection request of an %s endpoint cannot be answered in "
 			 "a domain of the other kind\n", cr->kind->name);
 		return -FI_EINVAL;

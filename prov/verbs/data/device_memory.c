@@ -39,7 +39,7 @@ struct bufs {
 };
 
 /* Errors: -FI_EINVAL: more than VRB_IOV_MAX. */
-static int look(struct bufs *b, const struct iovec *iov, void **desc, size_t cnt)
+static int bufs_look(struct bufs *b, const struct iovec *iov, void **desc, size_t cnt)
 {
 	size_t i;
 
@@ -95,8 +95,8 @@ int vrb_stage(struct vrb_ep *ep, struct request *c)
 	return 0;
 }
 
-/* fill - the buffers into a request; not the context and flags. */
-static void fill(struct request *r, const struct bufs *b)
+/* fill_bufs - the buffers into a request; not the context and flags. */
+static void fill_bufs(struct request *r, const struct bufs *b)
 {
 	set_iov(r, b->iov, (void **) b->ibv, b->cnt);
 }
@@ -132,13 +132,13 @@ static ssize_t dev_sendmsg(struct fid_ep *fid, const struct fi_msg *msg, uint64_
 {
 	struct fi_msg host = *msg;
 	struct bufs b;
-	int ret = look(&b, msg->msg_iov, msg->desc, msg->iov_count);
+	int ret = bufs_look(&b, msg->msg_iov, msg->desc, msg->iov_count);
 	SEND_REQUEST(r);
 
 	host.desc = b.ibv;
 	if (ret || !b.device)
 		return ret ? ret : host_msg(fid)->sendmsg(fid, &host, flags);
-	fill(&r, &b);
+	fill_bufs(&r, &b);
 	ret = with_flags(&r, fid, msg->context, flags);
 	if (ret)
 		return ret;
@@ -169,7 +169,7 @@ static ssize_t dev_recvv(struct fid_ep *fid, const struct iovec *iov, void **des
 			 fi_addr_t src, void *context)
 {
 	struct bufs b;
-	int ret = look(&b, iov, desc, cnt);
+	int ret = bufs_look(&b, iov, desc, cnt);
 
 	return ret ? ret : host_msg(fid)->recvv(fid, iov, b.ibv, cnt, src, context);
 }
@@ -178,7 +178,7 @@ static ssize_t dev_recvmsg(struct fid_ep *fid, const struct fi_msg *msg, uint64_
 {
 	struct fi_msg host = *msg;
 	struct bufs b;
-	int ret = look(&b, msg->msg_iov, msg->desc, msg->iov_count);
+	int ret = bufs_look(&b, msg->msg_iov, msg->desc, msg->iov_count);
 
 	host.desc = b.ibv;
 	return ret ? ret : host_msg(fid)->recvmsg(fid, &host, flags);
@@ -224,13 +224,13 @@ static ssize_t dev_writemsg(struct fid_ep *fid, const struct fi_msg_rma *msg, ui
 {
 	struct fi_msg_rma host = *msg;
 	struct bufs b;
-	int ret = look(&b, msg->msg_iov, msg->desc, msg->iov_count);
+	int ret = bufs_look(&b, msg->msg_iov, msg->desc, msg->iov_count);
 	WRITE_REQUEST(r);
 
 	host.desc = b.ibv;
 	if (ret || !b.device || msg->rma_iov_count != 1)
 		return ret ? ret : host_rma(fid)->writemsg(fid, &host, flags);
-	fill(&r, &b);
+	fill_bufs(&r, &b);
 	ret = with_flags(&r, fid, msg->context, flags);
 	if (ret)
 		return ret;
@@ -252,7 +252,7 @@ static ssize_t dev_readmsg(struct fid_ep *fid, const struct fi_msg_rma *msg, uin
 {
 	struct fi_msg_rma host = *msg;
 	struct bufs b;
-	int ret = look(&b, msg->msg_iov, msg->desc, msg->iov_count);
+	int ret = bufs_look(&b, msg->msg_iov, msg->desc, msg->iov_count);
 
 	host.desc = b.ibv;
 	return ret ? ret : host_rma(fid)->readmsg(fid, &host, flags);
@@ -293,7 +293,7 @@ struct operand {
 };
 
 /* Only 64-bit integers, one at a time, are supported; others are refused later, without a copy. */
-static int take(struct fid_ep *fid, struct operand *o, const struct fi_ioc *ioc, void *desc)
+static int take_operand(struct fid_ep *fid, struct operand *o, const struct fi_ioc *ioc, void *desc)
 {
 	struct iovec iov = { ioc->addr, sizeof(o->copy) };
 	struct obj_mr *mr = device_mr(desc);
@@ -311,7 +311,7 @@ static int take(struct fid_ep *fid, struct operand *o, const struct fi_ioc *ioc,
 static int take_iov(struct fid_ep *fid, struct operand *o, const struct fi_ioc *ioc, void **desc,
 		    size_t cnt)
 {
-	return cnt ? take(fid, o, ioc, desc ? desc[0] : NULL) : 0;
+	return cnt ? take_operand(fid, o, ioc, desc ? desc[0] : NULL) : 0;
 }
 
 /* take_msg - the operand of @msg, which is @host then. */
@@ -325,7 +325,7 @@ static int take_msg(struct fid_ep *fid, struct operand *o, const struct fi_msg_a
 	return take_iov(fid, o, msg->msg_iov, msg->desc, msg->iov_count);
 }
 
-static ssize_t amo_writemsg(struct fid_ep *fid, const struct fi_msg_atomic *msg, uint64_t flags)
+static ssize_t dev_amo_writemsg(struct fid_ep *fid, const struct fi_msg_atomic *msg, uint64_t flags)
 {
 	struct fi_msg_atomic host;
 	struct operand o;
@@ -334,9 +334,9 @@ static ssize_t amo_writemsg(struct fid_ep *fid, const struct fi_msg_atomic *msg,
 	return ret ? ret : vrb_atomic_ops.writemsg(fid, &host, flags);
 }
 
-static ssize_t amo_readwritemsg(struct fid_ep *fid, const struct fi_msg_atomic *msg,
-				struct fi_ioc *result, void **result_desc, size_t result_cnt,
-				uint64_t flags)
+static ssize_t dev_amo_readwritemsg(struct fid_ep *fid, const struct fi_msg_atomic *msg,
+				    struct fi_ioc *result, void **result_desc, size_t result_cnt,
+				    uint64_t flags)
 {
 	void *ibv = result_desc && result_cnt ? ibv_desc(result_desc[0]) : NULL;
 	struct fi_msg_atomic host;
@@ -346,10 +346,10 @@ static ssize_t amo_readwritemsg(struct fid_ep *fid, const struct fi_msg_atomic *
 	return ret ? ret : vrb_atomic_ops.readwritemsg(fid, &host, result, &ibv, result_cnt, flags);
 }
 
-static ssize_t amo_compwritemsg(struct fid_ep *fid, const struct fi_msg_atomic *msg,
-				const struct fi_ioc *compare, void **compare_desc,
-				size_t compare_cnt, struct fi_ioc *result, void **result_desc,
-				size_t result_cnt, uint64_t flags)
+static ssize_t dev_amo_compwritemsg(struct fid_ep *fid, const struct fi_msg_atomic *msg,
+				    const struct fi_ioc *compare, void **compare_desc,
+				    size_t compare_cnt, struct fi_ioc *result, void **result_desc,
+				    size_t result_cnt, uint64_t flags)
 {
 	void *ibv = result_desc && result_cnt ? ibv_desc(result_desc[0]) : NULL;
 	struct fi_msg_atomic host;
@@ -363,14 +363,14 @@ static ssize_t amo_compwritemsg(struct fid_ep *fid, const struct fi_msg_atomic *
 }
 
 struct fi_ops_atomic vrb_device_atomic_ops = {
-	.writemsg = amo_writemsg,
-	.readwritemsg = amo_readwritemsg,
-	.compwritemsg = amo_compwritemsg,
+	.writemsg = dev_amo_writemsg,
+	.readwritemsg = dev_amo_readwritemsg,
+	.compwritemsg = dev_amo_compwritemsg,
 };
 
 /* Injects and queries have no desc. */
 __attribute__((constructor))
-static void fill_ops(void)
+static void dev_fill_ops(void)
 {
 	obj_ops_fill(&vrb_device_atomic_ops, sizeof(vrb_device_atomic_ops), &vrb_atomic_ops);
 	OBJ_OPS_BY_MSG(&vrb_device_atomic_ops, atomic);

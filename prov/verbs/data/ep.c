@@ -87,7 +87,7 @@ static void qp_tear_down(struct vrb_ep *ep)
 /* The queue pair may have less inline data than was asked for: vrb_qp_make() tries with less, and
  * what was granted is what the calls go by.
  */
-static int make_qp(struct vrb_ep *ep)
+static int ep_make_qp(struct vrb_ep *ep)
 {
 	struct ibv_qp_init_attr_ex attr = {
 		.qp_context = ep,
@@ -179,7 +179,7 @@ int vrb_ep_make_rings(struct vrb_ep *ep)
 /* Entries of the completion queue that an endpoint reserves: every request and receive may be
  * there at once.  Shared receives may all be consumed by one endpoint.
  */
-static unsigned entries(const struct vrb_ep *ep)
+static unsigned cq_entries(const struct vrb_ep *ep)
 {
 	const struct vrb_ep *srx = srx_of(ep);
 
@@ -194,10 +194,10 @@ int vrb_ep_start(struct vrb_ep *ep)
 
 	ep->direct = may_use_direct(ep);
 	if (!ret)
-		ret = vrb_poller_join(ep, entries(ep));
+		ret = vrb_poller_join(ep, cq_entries(ep));
 	if (ret)
 		goto err_rings;
-	ret = make_qp(ep);
+	ret = ep_make_qp(ep);
 	if (ret)
 		goto err_qp;
 	ret = vrb_ep_make_scratch(ep);
@@ -213,7 +213,7 @@ err_qp:
 		vrb_ep_destroy_qp(ep);
 	}
 	ep->qp = NULL;
-	vrb_poller_leave(ep, entries(ep));
+	vrb_poller_leave(ep, cq_entries(ep));
 err_rings:
 	vrb_ep_free_rings(ep);
 	return ret;
@@ -264,7 +264,7 @@ void vrb_ep_drain(struct vrb_ep *ep)
 }
 
 /* No completion reaches the program after this. */
-static void stop(struct vrb_ep *ep)
+static void ep_stop(struct vrb_ep *ep)
 {
 	if (!ep->qp)
 		return;
@@ -287,10 +287,10 @@ static void close_connected(struct vrb_ep *ep)
 	ep->domain->kind->leave(ep);
 	if (prog)
 		lock_get(&prog->lock);
-	stop(ep);
+	ep_stop(ep);
 	vrb_cm_close(ep);
 	if (ep->poller)
-		vrb_poller_leave(ep, entries(ep));
+		vrb_poller_leave(ep, cq_entries(ep));
 	if (prog)
 		lock_put(&prog->lock);
 	lock_put(&ep->base.cm.prog->lock);
@@ -305,10 +305,10 @@ static void close_dgram(struct vrb_ep *ep)
 	obj_ep_quiesce(&ep->base);
 	if (ep->base.prog) {
 		lock_get(&ep->base.prog->lock);
-		stop(ep);
+		ep_stop(ep);
 		vrb_dgram_close(ep);
 		if (ep->poller)
-			vrb_poller_leave(ep, entries(ep));
+			vrb_poller_leave(ep, cq_entries(ep));
 		lock_put(&ep->base.prog->lock);
 	}
 	vrb_ep_free_rings(ep);
@@ -497,7 +497,7 @@ static struct fi_ops srx_fi_ops = {
 OBJ_OPS_TABLE(srx_fi_ops, fid)
 
 /* Lowered to the limit of the device. */
-static int make_srq(struct vrb_ep *srx, const struct fi_rx_attr *attr)
+static int ep_make_srq(struct vrb_ep *srx, const struct fi_rx_attr *attr)
 {
 	struct ibv_srq_init_attr init = {
 		.attr.max_wr = attr && attr->size ? (uint32_t) attr->size :
@@ -541,7 +541,7 @@ int vrb_srx_open(struct fid_domain *domain, struct fi_rx_attr *attr, struct fid_
 		srx->base.h.rx_op_flags = attr->op_flags;
 	ret = obj_ep_prog(&srx->base);
 	if (!ret)
-		ret = make_srq(srx, attr);
+		ret = ep_make_srq(srx, attr);
 	if (ret)
 		goto err_fini;
 	srx->base.h.fid.fid.ops = &srx_fi_ops;

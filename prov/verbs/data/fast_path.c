@@ -17,7 +17,7 @@
 /* With LOCK_NONE there is no call, so the compiler saves no registers around it.  An endpoint that
  * is not enabled has no group; its rings have no room, so it takes the slow path.
  */
-FAST_INLINE bool enter(struct obj_prog *prog, const unsigned table)
+FAST_INLINE bool fast_enter(struct obj_prog *prog, const unsigned table)
 {
 	if (__builtin_expect(!prog, 0))
 		return table & VRB_NO_LOCK;
@@ -27,7 +27,7 @@ FAST_INLINE bool enter(struct obj_prog *prog, const unsigned table)
 	return true;
 }
 
-FAST_INLINE void leave(struct obj_prog *prog, const unsigned table)
+FAST_INLINE void fast_leave(struct obj_prog *prog, const unsigned table)
 {
 	if (table & VRB_NO_LOCK && !prog)
 		return;
@@ -162,11 +162,11 @@ FAST_INLINE int fast_try(struct fid_ep *fid, const struct fast_op *b, const unsi
 	struct obj_prog *prog = h->ep->prog;
 	int ret;
 
-	if (!enter(prog, table))
+	if (!fast_enter(prog, table))
 		return 1;
 	ret = fast_locked(container_of(h->ep, struct vrb_ep, base), b,
 			   b->injected ? 0 : h->tx_op_flags, table);
-	leave(prog, table);
+	fast_leave(prog, table);
 	return ret;
 }
 
@@ -252,8 +252,8 @@ FAST_INLINE ssize_t any_read(struct fid_ep *fid, void *buf, size_t len, void *de
 
 /* ---- receives ------------------------------------------------------------------- */
 
-FAST_INLINE int recv_post(struct vrb_ep *ep, uint64_t wr_id, void *buf, size_t len, void *desc,
-			   const unsigned table)
+FAST_INLINE int fast_recv_post(struct vrb_ep *ep, uint64_t wr_id, void *buf, size_t len, void *desc,
+			       const unsigned table)
 {
 	struct ibv_sge sge = { (uintptr_t) buf, (uint32_t) len, lkey_of(desc) };
 	struct ibv_recv_wr *bad;
@@ -268,8 +268,8 @@ FAST_INLINE int recv_post(struct vrb_ep *ep, uint64_t wr_id, void *buf, size_t l
 }
 
 /* Returns 1 for the slow path. */
-FAST_INLINE int recv_locked(struct vrb_ep *ep, void *buf, size_t len, void *desc, void *context,
-			     uint64_t flags, const unsigned table)
+FAST_INLINE int fast_recv_locked(struct vrb_ep *ep, void *buf, size_t len, void *desc, void *context,
+				 uint64_t flags, const unsigned table)
 {
 	struct vrb_rx *rx;
 	int ret;
@@ -281,7 +281,7 @@ FAST_INLINE int recv_locked(struct vrb_ep *ep, void *buf, size_t len, void *desc
 	rx->buf = buf;
 	rx->want = is_wanted(flags, ep->fast_flags[1]);
 	ep->rx_tail++;
-	ret = recv_post(ep, (uintptr_t) rx | VRB_WR_RECV, buf, len, desc, table);
+	ret = fast_recv_post(ep, (uintptr_t) rx | VRB_WR_RECV, buf, len, desc, table);
 	if (__builtin_expect(!ret, 1))
 		return 0;
 	ep->rx_tail--;
@@ -303,10 +303,10 @@ FAST_INLINE ssize_t any_recv(struct fid_ep *fid, void *buf, size_t len, void *de
 	struct obj_prog *prog = ep->base.prog;
 	int ret;
 
-	if (!enter(prog, table))
+	if (!fast_enter(prog, table))
 		return recv_general(fid, buf, len, desc, context);
-	ret = recv_locked(ep, buf, len, desc, context, h->rx_op_flags, table);
-	leave(prog, table);
+	ret = fast_recv_locked(ep, buf, len, desc, context, h->rx_op_flags, table);
+	fast_leave(prog, table);
 	return __builtin_expect(ret == 1, 0) ? recv_general(fid, buf, len, desc, context) : ret;
 }
 
@@ -355,7 +355,7 @@ struct vrb_fast_table vrb_fast_tables[VRB_FAST_TABLES] = { TABLES(0), TABLES(1),
 
 /* The other calls have no fast path. */
 __attribute__((constructor))
-static void fill_ops(void)
+static void fast_fill_ops(void)
 {
 	struct vrb_fast_table *table;
 

@@ -206,7 +206,7 @@ static int cq_arm(struct vrb_cq *cq)
 	return -ibv_req_notify_cq(cq->cq, 0);
 }
 
-static void cq_close(struct vrb_cq *cq)
+static void ibv_cq_close(struct vrb_cq *cq)
 {
 	vrb_ibv.destroy_cq(cq->cq);
 	free(cq);
@@ -215,7 +215,7 @@ static void cq_close(struct vrb_cq *cq)
 static const struct vrb_cq_ops cq_post = {
 	.name = "post",
 	.arm = cq_arm,
-	.close = cq_close,
+	.close = ibv_cq_close,
 };
 
 /* Fields are read only where they are valid: after an error the length and flags are not. */
@@ -246,7 +246,7 @@ void vrb_ext_read(struct ibv_cq_ex *cqx, struct vrb_wc *wc)
 static const struct vrb_cq_ops cq_extended = {
 	.name = "extended",
 	.arm = cq_arm,
-	.close = cq_close,
+	.close = ibv_cq_close,
 };
 
 /* The old interface where the extended one is not there, not wanted, or not reliable.  @cq_p is

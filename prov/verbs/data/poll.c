@@ -78,7 +78,7 @@ void vrb_wc_warn(const struct vrb_ep *ep, const struct vrb_wc *wc, const char *o
 /* The first failure ends the connection on both sides: the queue pair is in the error state.  It is
  * logged; requests that are flushed after it are not.
  */
-static void fail(struct vrb_ep *ep, const struct vrb_wc *wc)
+static void ep_fail(struct vrb_ep *ep, const struct vrb_wc *wc)
 {
 	if (ep->failed || ep->domain->kind->shares)
 		return;
@@ -116,7 +116,7 @@ void vrb_tx_failed(const struct vrb_tx *tx, const struct vrb_wc *wc)
 		ep->domain->kind->failed(tx, wc);
 	if (ep->closing)
 		return;
-	fail(ep, wc);
+	ep_fail(ep, wc);
 	if (tx->flags)
 		obj_ep_err_tx(&ep->base, &e, NULL, 0, tx->cntr);
 }
@@ -139,7 +139,7 @@ static void rx_failed(struct vrb_ep *ep, const struct vrb_rx *rx, const struct v
 	if (ep->closing)
 		return;
 	e.buf = rx->buf;
-	fail(ep, wc);
+	ep_fail(ep, wc);
 	obj_ep_err_rx(&ep->base, &e, NULL, 0, OBJ_CNTR_RECV);
 }
 

@@ -39,7 +39,7 @@ int vrb_qp_create(struct vrb_ep *ep, struct ibv_qp_init_attr_ex *attr, struct ib
 }
 
 /* librdmacm makes a queue pair that it is to connect, on the id, which names the device. */
-static int create(struct vrb_ep *ep, struct ibv_qp_init_attr_ex *attr, struct ibv_qp **qp_p)
+static int qp_create_any(struct vrb_ep *ep, struct ibv_qp_init_attr_ex *attr, struct ibv_qp **qp_p)
 {
 	if (ep->dgram && ep->dgram->ud)
 		return vrb_ud_qp(ep, ep->dgram->ud, attr, qp_p);
@@ -69,7 +69,7 @@ int vrb_qp_make(struct vrb_ep *ep, struct ibv_qp_init_attr_ex *attr, struct vrb_
 			}
 			if (attr->cap.max_inline_data > cut[i])
 				attr->cap.max_inline_data = cut[i];
-			ret = create(ep, attr, &qp);
+			ret = qp_create_any(ep, attr, &qp);
 			if (!ret) {
 				vrb_sq_init(sq, qp, extended,
 					    ep->domain->attr.vendor_id == VRB_VENDOR_RXE);

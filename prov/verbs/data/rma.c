@@ -12,7 +12,7 @@
 #define READ_REQUEST(name) REQUEST(name, VRB_OP_READ, FI_READ | FI_RMA, OBJ_CNTR_READ)
 #define WRITE_REQUEST(name) REQUEST(name, VRB_OP_WRITE, FI_WRITE | FI_RMA, OBJ_CNTR_WRITE)
 
-static inline void remote(struct request *r, uint64_t addr, uint64_t key)
+static inline void set_remote(struct request *r, uint64_t addr, uint64_t key)
 {
 	r->wr.addr = addr;
 	r->wr.rkey = (uint32_t) key;
@@ -29,10 +29,10 @@ INLINE ssize_t post_rma(struct fid_ep *fid, struct request *r, void *context, ui
 	with_defaults(r, fid, context);
 	if (r->wr.op == VRB_OP_READ)
 		r->flags &= ~FI_INJECT;
-	remote(r, addr, key);
+	set_remote(r, addr, key);
 	if (data)
 		with_cq_data(r, *data);
-	return post(vrb_ep_of(fid), r);
+	return request_post(vrb_ep_of(fid), r);
 }
 
 INLINE ssize_t post_inject(struct fid_ep *fid, const void *buf, size_t len, uint64_t addr,
@@ -41,10 +41,10 @@ INLINE ssize_t post_inject(struct fid_ep *fid, const void *buf, size_t len, uint
 	WRITE_REQUEST(r);
 
 	as_inject(&r, buf, len);
-	remote(&r, addr, key);
+	set_remote(&r, addr, key);
 	if (data)
 		with_cq_data(&r, *data);
-	return post(vrb_ep_of(fid), &r);
+	return request_post(vrb_ep_of(fid), &r);
 }
 
 static ssize_t rma_read(struct fid_ep *fid, void *buf, size_t len, void *desc, fi_addr_t src,
@@ -117,7 +117,7 @@ static int from_rma_msg(struct request *r, struct fid_ep *fid, const struct fi_m
 	if (!ret)
 		ret = with_flags(r, fid, msg->context, flags);
 	if (!ret)
-		remote(r, msg->rma_iov[0].addr, msg->rma_iov[0].key);
+		set_remote(r, msg->rma_iov[0].addr, msg->rma_iov[0].key);
 	return ret;
 }
 
@@ -128,7 +128,7 @@ static ssize_t rma_readmsg(struct fid_ep *fid, const struct fi_msg_rma *msg, uin
 
 	if (ret || (flags & (FI_INJECT | FI_REMOTE_CQ_DATA)))
 		return ret ? ret : -FI_EBADFLAGS;
-	return post(vrb_ep_of(fid), &r);
+	return request_post(vrb_ep_of(fid), &r);
 }
 
 static ssize_t rma_writemsg(struct fid_ep *fid, const struct fi_msg_rma *msg, uint64_t flags)
@@ -140,7 +140,7 @@ static ssize_t rma_writemsg(struct fid_ep *fid, const struct fi_msg_rma *msg, ui
 		return ret;
 	if (flags & FI_REMOTE_CQ_DATA)
 		with_cq_data(&r, msg->data);
-	return post(vrb_ep_of(fid), &r);
+	return request_post(vrb_ep_of(fid), &r);
 }
 
 /* ---- atomics -------------------------------------------------------------------- */
@@ -196,7 +196,7 @@ struct amo {
 	uint64_t addr, key;
 };
 
-static inline uint64_t load64(const void *p)
+static inline uint64_t load_u64(const void *p)
 {
 	uint64_t v;
 
@@ -211,7 +211,7 @@ static int amo_fill(struct vrb_ep *ep, struct request *c, const struct amo *a)
 {
 	if (!atomic_ok(a->datatype, a->op, a->result, a->compare))
 		return -FI_EOPNOTSUPP;
-	remote(c, a->addr, a->key);
+	set_remote(c, a->addr, a->key);
 	if (a->op == FI_ATOMIC_WRITE) {
 		set_buf(c, a->operand, sizeof(uint64_t), NULL);
 		c->flags |= FI_INJECT;	/* the operand is copied now */
@@ -219,9 +219,9 @@ static int amo_fill(struct vrb_ep *ep, struct request *c, const struct amo *a)
 	}
 	c->flags &= ~FI_INJECT;
 	c->wr.op = a->compare ? VRB_OP_SWAP : VRB_OP_ADD;
-	c->wr.operand = a->op == FI_ATOMIC_READ ? 0 : load64(a->operand);
+	c->wr.operand = a->op == FI_ATOMIC_READ ? 0 : load_u64(a->operand);
 	if (a->compare)
-		c->wr.compare = load64(a->compare);
+		c->wr.compare = load_u64(a->compare);
 	set_buf(c, a->result, sizeof(uint64_t), a->desc);
 	if (!a->result) {
 		/* The result is not returned to the program: any slot of scratch will do. */
@@ -250,7 +250,7 @@ static ssize_t amo_post(struct fid_ep *fid, const struct amo *a, size_t count, v
 		ret = -FI_EOPBADSTATE;
 	if (!ret)
 		ret = amo_fill(ep, &c, a);
-	return ret ? ret : post(ep, &c);
+	return ret ? ret : request_post(ep, &c);
 }
 
 /* The three msg forms; the caller has checked the counts that only its form has.
@@ -295,7 +295,7 @@ static ssize_t amo_inject(struct fid_ep *fid, const void *buf, size_t count, fi_
 		return ep->tx ? -FI_EOPNOTSUPP : -FI_EOPBADSTATE;
 	as_inject(&c, buf, sizeof(uint64_t));
 	ret = amo_fill(ep, &c, &a);
-	return ret ? ret : post(ep, &c);
+	return ret ? ret : request_post(ep, &c);
 }
 
 static ssize_t amo_readwritemsg(struct fid_ep *fid, const struct fi_msg_atomic *msg,

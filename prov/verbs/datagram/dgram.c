@@ -58,7 +58,7 @@ void vrb_dgram_revive(struct vrb_ep *ep, const struct vrb_wc *wc)
 
 /* ---- names ---------------------------------------------------------------------- */
 
-static int ud_name(struct vrb_ep *ep, void *addr, size_t *len)
+static int dgram_ud_name(struct vrb_ep *ep, void *addr, size_t *len)
 {
 	const struct ib_ud *name = &ep->dgram->ud->name;
 
@@ -69,7 +69,7 @@ static int dgram_getname(struct obj_ep *base, void *addr, size_t *len)
 {
 	struct vrb_ep *ep = container_of(base, struct vrb_ep, base);
 
-	return ep->dgram->ud ? ud_name(ep, addr, len) : vrb_cm_name(ep->cm.id, base->info, addr, len);
+	return ep->dgram->ud ? dgram_ud_name(ep, addr, len) : vrb_cm_name(ep->cm.id, base->info, addr, len);
 }
 
 const struct obj_cm_ops vrb_dgram_cm_ops = {
@@ -136,7 +136,7 @@ static int make_discard(struct vrb_ep *ep)
 }
 
 /* Queries of peers are answered only once there is a queue pair to name. */
-static int start(struct vrb_ep *ep)
+static int dgram_start(struct vrb_ep *ep)
 {
 	int ret = vrb_ep_start(ep);
 
@@ -191,7 +191,7 @@ int vrb_dgram_enable(struct obj_ep *base)
 	if (ret)
 		return ret;
 	lock_get(&base->prog->lock);
-	ret = start(ep);
+	ret = dgram_start(ep);
 	lock_put(&base->prog->lock);
 	return ret;
 }

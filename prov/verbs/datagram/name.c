@@ -54,7 +54,7 @@ static struct {
 } names = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* The device is being removed: flush the queue pair. */
-static void on_removal(struct vrb_ep *ep)
+static void on_name_removal(struct vrb_ep *ep)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
 
@@ -67,7 +67,7 @@ static void on_removal(struct vrb_ep *ep)
 /* A query of a peer is answered with our queue pair.  The id of an event is not destroyed before the
  * event is acknowledged, so the endpoint exists.
  */
-static void on_event(struct rdma_cm_event *event)
+static void on_name_event(struct rdma_cm_event *event)
 {
 	struct rdma_cm_id *requester = NULL;
 	struct vrb_ep *ep = event->listen_id ? event->listen_id->context : event->id->context;
@@ -78,7 +78,7 @@ static void on_event(struct rdma_cm_event *event)
 		param.qp_num = ep->qp->qp_num;
 		vrb_cm.accept(requester, &param);
 	} else if (event->event == RDMA_CM_EVENT_DEVICE_REMOVAL) {
-		on_removal(ep);
+		on_name_removal(ep);
 	}
 	vrb_cm.ack_cm_event(event);
 	if (requester)
@@ -98,7 +98,7 @@ static void *name_thread(void *arg)
 		if (fds[2].revents)
 			break;
 		while (!vrb_cm.get_cm_event(names.channel, &event))
-			on_event(event);
+			on_name_event(event);
 		while (!vrb_cm.get_cm_event(names.queries, &event))
 			on_query_event(event);
 	}

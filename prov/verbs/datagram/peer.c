@@ -372,8 +372,8 @@ static void source_of(const unsigned char *head, const struct vrb_wc *wc, struct
 	at->gid[1] = be64_at(gid + 8);
 }
 
-static void complete(struct vrb_ep *ep, const struct vrb_rx *rx, const struct vrb_wc *wc,
-		     fi_addr_t from)
+static void complete_recv(struct vrb_ep *ep, const struct vrb_rx *rx, const struct vrb_wc *wc,
+			  fi_addr_t from)
 {
 	obj_ep_comp_rx(&ep->base, rx->want, rx->context,
 		       FI_RECV | FI_MSG | (wc->has_imm ? FI_REMOTE_CQ_DATA : 0),
@@ -408,7 +408,7 @@ static void ud_received(struct vrb_ep *ep, const struct vrb_rx *rx, const struct
 	if (from == FI_ADDR_NOTAVAIL && ep->dgram->ud->source_err)
 		complete_unknown(ep, rx, wc, at);
 	else
-		complete(ep, rx, wc, from);
+		complete_recv(ep, rx, wc, from);
 }
 
 static bool is_unknown(const struct vrb_dgram *dg, const struct vrb_qp_addr *at)
@@ -469,8 +469,8 @@ static bool query_candidates(struct vrb_dgram *dg, const struct vrb_qp_addr *at)
 }
 
 /* Returns false, to report the datagram without source, when too many wait. */
-static bool defer(struct vrb_dgram *dg, const struct vrb_rx *rx, const struct vrb_wc *wc,
-		 const struct vrb_qp_addr *at)
+static bool defer_recv(struct vrb_dgram *dg, const struct vrb_rx *rx, const struct vrb_wc *wc,
+		       const struct vrb_qp_addr *at)
 {
 	struct deferred *p = dg->deferred_cnt < DEFER_MAX ? malloc(sizeof(*p)) : NULL;
 
@@ -499,9 +499,9 @@ void vrb_dgram_received(struct vrb_ep *ep, const struct vrb_rx *rx, const struct
 		return;
 	}
 	if (__builtin_expect(from == FI_ADDR_NOTAVAIL, 0) && !is_unknown(dg, &at) &&
-	    query_candidates(dg, &at) && defer(dg, rx, wc, &at))
+	    query_candidates(dg, &at) && defer_recv(dg, rx, wc, &at))
 		return;
-	complete(ep, rx, wc, from);
+	complete_recv(ep, rx, wc, from);
 }
 
 /* Complete deferred datagrams whose source is known now, or never will be. */
@@ -520,7 +520,7 @@ static int retry_deferred(struct vrb_dgram *dg)
 		}
 		list_del(&p->node);
 		dg->deferred_cnt--;
-		complete(dg->ep, &p->rx, &p->wc, from);
+		complete_recv(dg->ep, &p->rx, &p->wc, from);
 		free(p);
 		done++;
 	}
@@ -534,7 +534,7 @@ static struct vrb_resolver *resolver_of(struct obj_poller *base)
 	return container_of(base, struct vrb_resolver, base);
 }
 
-static int progress(struct vrb_dgram *dg)
+static int queries_progress(struct vrb_dgram *dg)
 {
 	struct vrb_peer *peer, *next;
 	int done = 0;
@@ -552,7 +552,7 @@ static int resolver_poll(struct obj_poller *base, unsigned budget)
 	int done = 0;
 
 	list_for_each_entry(dg, &resolver->dgrams, node) {
-		done += progress(dg);
+		done += queries_progress(dg);
 		idle = idle && list_empty(&dg->queries) && list_empty(&dg->deferred);
 	}
 	obj_poller_rest(base, idle);

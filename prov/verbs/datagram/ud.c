@@ -66,7 +66,7 @@ static bool same_gid(const uint8_t *gid, const void *arg)
 }
 
 /* RoCE version 2 is routed and preferred; then the kind decides. */
-static int rank(const struct vrb_port *port, const struct vrb_gid *gid, bool routed)
+static int gid_rank(const struct vrb_port *port, const struct vrb_gid *gid, bool routed)
 {
 	return 1 + (port->infiniband ? 0 : (routed ? 4 : 0) + (int) kind_of(gid->raw));
 }
@@ -86,7 +86,7 @@ static int best_gid(const struct vrb_port *port, bool (*fits)(const uint8_t *gid
 			continue;
 		}
 		gap = 0;
-		r = fits(gid.raw, arg) ? rank(port, &gid, routed) : 0;
+		r = fits(gid.raw, arg) ? gid_rank(port, &gid, routed) : 0;
 		if (fits == any_kind && vrb_conf.gid_idx >= 0 && i != (unsigned) vrb_conf.gid_idx)
 			r = 0;
 		if (r > best) {
@@ -181,7 +181,7 @@ int vrb_ud_open(struct vrb_ep *ep, struct vrb_ud **ud_p)
 }
 
 /* INIT, RTR, RTS: the order of the InfiniBand specification (10.3.1). */
-static int modify_to_rts(struct vrb_ep *ep, const struct vrb_ud *ud, struct ibv_qp *qp)
+static int ud_to_rts(struct vrb_ep *ep, const struct vrb_ud *ud, struct ibv_qp *qp)
 {
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_INIT, .port_num = (uint8_t) ud->port.num,
@@ -208,7 +208,7 @@ int vrb_ud_qp(struct vrb_ep *ep, struct vrb_ud *ud, struct ibv_qp_init_attr_ex *
 
 	if (ret)
 		return ret;
-	ret = modify_to_rts(ep, ud, qp);
+	ret = ud_to_rts(ep, ud, qp);
 	if (ret) {
 		vrb_ibv.destroy_qp(qp);
 		return ret;

@@ -30,7 +30,7 @@ static void on_port(const struct ibv_context *ctx, const struct ibv_async_event 
 		 what);
 }
 
-static void on_event(const struct ibv_context *ctx, const struct ibv_async_event *event)
+static void on_async_event(const struct ibv_context *ctx, const struct ibv_async_event *event)
 {
 	switch (event->event_type) {
 	case IBV_EVENT_PORT_ERR:
@@ -54,14 +54,14 @@ static void on_event(const struct ibv_context *ctx, const struct ibv_async_event
 }
 
 /* The descriptor of a removed device stays readable for ever: stop polling it. */
-static int take(struct obj_poller *poller, struct ibv_context *ctx)
+static int async_take_events(struct obj_poller *poller, struct ibv_context *ctx)
 {
 	struct ibv_async_event event;
 	int done = 0;
 
 	errno = 0;
 	while (!vrb_ibv.get_async_event(ctx, &event)) {
-		on_event(ctx, &event);
+		on_async_event(ctx, &event);
 		vrb_ibv.ack_async_event(&event);
 		done++;
 	}
@@ -79,7 +79,7 @@ static int async_poll(struct obj_poller *poller, unsigned budget)
 	int i, done = 0, cnt = fdset_look(poller->fd, ready, BATCH);
 
 	for (i = 0; i < cnt; i++)
-		done += take(poller, ready[i].ptr);
+		done += async_take_events(poller, ready[i].ptr);
 	return done;
 }
 

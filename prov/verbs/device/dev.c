@@ -53,7 +53,7 @@ bool vrb_dev_text(const struct vrb_port *port, const char *what, char *buf, size
 }
 
 /* Call @look for each entry of @path that is not hidden, until it returns true. */
-static bool each(const char *path, bool (*look)(const char *name, void *arg), void *arg)
+static bool each_entry(const char *path, bool (*look)(const char *name, void *arg), void *arg)
 {
 	DIR *dir = opendir(path);
 	struct dirent *de;
@@ -68,14 +68,14 @@ static bool each(const char *path, bool (*look)(const char *name, void *arg), vo
 	return found;
 }
 
-static bool yes(const char *name, void *arg)
+static bool any_entry(const char *name, void *arg)
 {
 	return true;
 }
 
 bool vrb_dev_any(void)
 {
-	return each(CLASS, yes, NULL);
+	return each_entry(CLASS, any_entry, NULL);
 }
 
 /* ---- ports ---------------------------------------------------------------------- */
@@ -108,7 +108,7 @@ static void add_iface(const struct vrb_port *port, const char *iface)
 }
 
 /* RoCE: the interface of each GID of the port. */
-static void add_by_gid(const struct vrb_port *port)
+static void add_ifaces_by_gid(const struct vrb_port *port)
 {
 	char iface[IF_NAMESIZE + 1];
 	unsigned i, gap = 0;
@@ -154,7 +154,7 @@ static void add_by_mac(const struct vrb_port *port)
 		return;
 	snprintf(at.mac, sizeof(at.mac), "%02x:%02x:%02x:%02x:%02x:%02x", a >> 8 & 0xff, a & 0xff,
 		 b >> 8 & 0xff, b & 0xff, c >> 8 & 0xff, c & 0xff);
-	each(NET_CLASS, look_mac, &at);
+	each_entry(NET_CLASS, look_mac, &at);
 }
 
 static bool is_iwarp(const char *dev)
@@ -188,9 +188,9 @@ static bool look_port(const char *name, void *arg)
 		all[all_cnt++] = *port;
 	if (port->infiniband) {
 		snprintf(path, sizeof(path), CLASS "/%s/device/net", port->dev);
-		each(path, look_ipoib, port);
+		each_entry(path, look_ipoib, port);
 	} else {
-		add_by_gid(port);
+		add_ifaces_by_gid(port);
 		if (port->iwarp)
 			add_by_mac(port);
 	}
@@ -207,18 +207,18 @@ static bool look_dev(const char *name, void *arg)
 	snprintf(port.dev, sizeof(port.dev), "%.63s", name);
 	port.iwarp = is_iwarp(port.dev);
 	snprintf(path, sizeof(path), CLASS "/%s/ports", port.dev);
-	each(path, look_port, &port);
+	each_entry(path, look_port, &port);
 	return false;
 }
 
-static void refresh(void)
+static void map_refresh(void)
 {
 	uint64_t now = clock_ns();
 
 	if (map_ns && now - map_ns < FRESH_NS)
 		return;
 	map_cnt = all_cnt = 0;
-	each(CLASS, look_dev, NULL);
+	each_entry(CLASS, look_dev, NULL);
 	map_ns = now;
 }
 
@@ -228,7 +228,7 @@ int vrb_dev_port(const char *iface, struct vrb_port *port_p)
 	unsigned i;
 
 	pthread_mutex_lock(&map_lock);
-	refresh();
+	map_refresh();
 	for (i = 0; ret && i < map_cnt; i++) {
 		if (strcmp(map[i].iface, iface))
 			continue;
@@ -255,7 +255,7 @@ unsigned vrb_dev_ports(struct vrb_port *ports, unsigned max)
 	unsigned i, cnt;
 
 	pthread_mutex_lock(&map_lock);
-	refresh();
+	map_refresh();
 	cnt = all_cnt < max ? all_cnt : max;
 	for (i = 0; i < cnt; i++) {
 		ports[i] = all[i];
@@ -281,7 +281,7 @@ static struct ibv_context *in_list(struct ibv_context **list, const char *dev)
 	return NULL;
 }
 
-static struct ibv_context *known(const char *dev)
+static struct ibv_context *known_context(const char *dev)
 {
 	struct ibv_context *ctx = in_list(devices, dev);
 
@@ -289,7 +289,7 @@ static struct ibv_context *known(const char *dev)
 }
 
 /* Open a device without librdmacm, whose own kernel device may be missing. */
-static struct ibv_context *open_one(const char *dev)
+static struct ibv_context *open_device(const char *dev)
 {
 	struct ibv_device **list = vrb_ibv.get_device_list(NULL);
 	struct ibv_context *ctx = NULL;
@@ -308,15 +308,15 @@ static struct ibv_context *open_one(const char *dev)
 /* A device that was added later is found by reading the list again.  The old list is not freed:
  * endpoints may use its contexts.
  */
-static struct ibv_context *find(const char *dev)
+static struct ibv_context *find_context(const char *dev)
 {
-	struct ibv_context *ctx = known(dev);
+	struct ibv_context *ctx = known_context(dev);
 
 	if (ctx)
 		return ctx;
 	devices = vrb_cm.get_devices(NULL);
-	ctx = known(dev);
-	return ctx ? ctx : open_one(dev);
+	ctx = known_context(dev);
+	return ctx ? ctx : open_device(dev);
 }
 
 int vrb_dev_context(const char *dev, struct ibv_context **ctx_p)
@@ -327,7 +327,7 @@ int vrb_dev_context(const char *dev, struct ibv_context **ctx_p)
 	if (ret)
 		return ret;
 	pthread_mutex_lock(&lock);
-	ctx = find(dev);
+	ctx = find_context(dev);
 	pthread_mutex_unlock(&lock);
 	if (!ctx) {
 		VRB_WARN(FI_LOG_DOMAIN, "the RDMA device %s cannot be opened: see that the modules "
@@ -380,7 +380,7 @@ static void set_link(const struct vrb_port *port, struct fi_link_attr *link)
 		link->state = strstr(text, "ACTIVE") ? FI_LINK_UP : FI_LINK_DOWN;
 }
 
-static struct ibv_device_attr *query(const char *dev, struct ibv_device_attr *attr)
+static struct ibv_device_attr *query_attr(const char *dev, struct ibv_device_attr *attr)
 {
 	struct ibv_context *ctx;
 
@@ -433,7 +433,7 @@ int vrb_dev_port_nic(const struct vrb_port *port, const struct net_iface *iface,
 	link = *net->link_attr;
 	link.network_type = (char *) (port->infiniband ? "InfiniBand" : "Ethernet");
 	set_link(port, &link);
-	if (!device.device_id && query(port->dev, &attr)) {
+	if (!device.device_id && query_attr(port->dev, &attr)) {
 		snprintf(id, sizeof(id), "0x%04x", attr.vendor_part_id);
 		snprintf(vendor, sizeof(vendor), "0x%04x", attr.vendor_id);
 		device.device_id = id;

@@ -182,14 +182,14 @@ int vrb_gid_ip(const struct vrb_port *port, const uint8_t *gid, union net_sa *sa
 
 /* ---- the call's addresses ------------------------------------------------------- */
 
-static int refuse(const struct query *q, const char *attr, const char *wanted, const char *offered)
+static int query_refuse(const struct query *q, const char *attr, const char *wanted, const char *offered)
 {
 	explain_refusal(&vrb_prov, NULL, q->kind->ep_type, attr, wanted, offered);
 	return -FI_ENODATA;
 }
 
 /* Of a local address only the GID matters; that of a peer is complete. */
-static int take(struct query *q, const char *text, const union addr *addr, bool own)
+static int take_addr(struct query *q, const char *text, const union addr *addr, bool own)
 {
 	union addr *to = own ? &q->src : &q->dest;
 	const char *why;
@@ -197,7 +197,7 @@ static int take(struct query *q, const char *text, const union addr *addr, bool 
 	*to = *addr;
 	why = own ? ib_gid_wrong(gid_in(q, to)) : q->kind->wrong(to, q->kind->len);
 	if (why)
-		return refuse(q, own ? "src_addr" : "dest_addr", text, why);
+		return query_refuse(q, own ? "src_addr" : "dest_addr", text, why);
 	*(own ? &q->has_src : &q->has_dest) = true;
 	if (own)
 		q->service = q->kind->service(to);
@@ -211,9 +211,9 @@ static int read_hint(struct query *q, const void *addr, size_t len, bool own)
 	if (!addr || !len || (own ? q->has_src : q->has_dest))
 		return 0;
 	if (len < q->kind->len)
-		return refuse(q, own ? "src_addr" : "dest_addr", "too few bytes", q->kind->intro);
+		return query_refuse(q, own ? "src_addr" : "dest_addr", "too few bytes", q->kind->intro);
 	memcpy(&copy, addr, q->kind->len);
-	return take(q, "that of the hints", &copy, own);
+	return take_addr(q, "that of the hints", &copy, own);
 }
 
 /* The node is a local IP address: use the port behind it. */
@@ -224,7 +224,7 @@ static int read_own(const char *node, const char *service, uint64_t flags, struc
 				   AF_UNSPEC, SOCK_DGRAM, &addrs);
 
 	if (ret)
-		return ret == -FI_ENODATA ? refuse(q, "src_addr", node, "no such address") : ret;
+		return ret == -FI_ENODATA ? query_refuse(q, "src_addr", node, "no such address") : ret;
 	q->ip = addrs.addr[0];
 	q->at_ip = !net_addr_is_any(&q->ip.sa);
 	q->service = net_addr_port(&q->ip.sa);
@@ -266,9 +266,9 @@ static int ask_peer(const struct sockaddr *to, struct query *q)
 
 	net_addr_text(to, text);
 	if (begin_at(&q->list, to, &from, &port) || vrb_gid_pick(&port, NULL, &gid))
-		return refuse(q, "dest_addr", text, "no port of this host has an IP address to query from");
+		return query_refuse(q, "dest_addr", text, "no port of this host has an IP address to query from");
 	if (vrb_name_resolve(&from.sa, to, &found))
-		return refuse(q, "dest_addr", text, "no answer from a datagram endpoint");
+		return query_refuse(q, "dest_addr", text, "no answer from a datagram endpoint");
 	if (found.ah_attr.is_global)
 		memcpy(gid.raw, &found.ah_attr.grh.dgid, sizeof(gid.raw));
 	else		/* within the InfiniBand subnet, where the LID names the port */
@@ -278,7 +278,7 @@ static int ask_peer(const struct sockaddr *to, struct query *q)
 	addr.ud.qkey = htonl(found.qkey);
 	addr.ud.lid = htons(found.ah_attr.dlid);
 	addr.ud.sl = found.ah_attr.sl;
-	return take(q, text, &addr, false);
+	return take_addr(q, text, &addr, false);
 }
 
 static int read_peer(const char *node, const char *service, uint64_t flags, struct query *q)
@@ -287,12 +287,12 @@ static int read_peer(const char *node, const char *service, uint64_t flags, stru
 	int ret;
 
 	if (q->kind->format != FI_ADDR_IB_UD || !node || !service)
-		return refuse(q, "dest_addr", node ? node : "-", "an address of this format, which "
-			      "fi_getname() of the peer has: as text, or as dest_addr");
+		return query_refuse(q, "dest_addr", node ? node : "-", "an address of this format, which "
+				    "fi_getname() of the peer has: as text, or as dest_addr");
 	ret = net_addr_resolve(node, service, flags & FI_NUMERICHOST ? NET_RESOLVE_NUMERIC : 0,
 			       AF_UNSPEC, SOCK_DGRAM, &addrs);
 	if (ret)
-		return ret == -FI_ENODATA ? refuse(q, "dest_addr", node, "no such address") : ret;
+		return ret == -FI_ENODATA ? query_refuse(q, "dest_addr", node, "no such address") : ret;
 	ret = ask_peer(&addrs.addr[0].sa, q);
 	net_addrs_free(&addrs);
 	return ret;
@@ -313,7 +313,7 @@ static int read_node(const char *node, const char *service, uint64_t flags, stru
 		return ret;
 	}
 	if (!ret)
-		return take(q, node, &addr, own);
+		return take_addr(q, node, &addr, own);
 	return own ? read_own(node, service, flags, q) : read_peer(node, service, flags, q);
 }
 
@@ -419,7 +419,7 @@ static int try_port(struct query *q, const struct vrb_port *port, const struct v
 }
 
 /* The local address to offer at this port, if it matches the call. */
-static bool fits(struct query *q, const struct vrb_port *port, struct vrb_gid *gid_p)
+static bool port_fits(struct query *q, const struct vrb_port *port, struct vrb_gid *gid_p)
 {
 	uint8_t gid[16];
 
@@ -476,13 +476,13 @@ static int try_ports(struct query *q, const struct fi_info *offer, bool all)
 			continue;
 		if (!all && offer == q->kind->offer)
 			explain_msg(q, &ports[i]);
-		if (fits(q, &ports[i], &gid))
+		if (port_fits(q, &ports[i], &gid))
 			ret = try_port(q, &ports[i], &gid);
 	}
 	if (!ret && !q->head && all)
-		return refuse(q, "src_addr", q->kind->intro, q->kind->format == FI_SOCKADDR_IB ?
-			      "no InfiniBand port with that address" :
-			      "no port with that address and datagrams");
+		return query_refuse(q, "src_addr", q->kind->intro, q->kind->format == FI_SOCKADDR_IB ?
+				    "no InfiniBand port with that address" :
+				    "no port with that address and datagrams");
 	return ret;
 }
 

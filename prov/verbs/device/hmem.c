@@ -204,7 +204,7 @@ static void close_kept(void *arg, void *mr)
 	free(kept);
 }
 
-static bool gone(void *arg, const struct mr_entry *entry)
+static bool kept_gone(void *arg, const struct mr_entry *entry)
 {
 	const struct kept *kept = entry->mr;
 	uint64_t id;
@@ -212,7 +212,7 @@ static bool gone(void *arg, const struct mr_entry *entry)
 	return hmem_id(&kept->loc, (void *) entry->addr, &id) || id != kept->id;
 }
 
-static const struct mr_cache_ops cache_ops = { .open = open_kept, .close = close_kept, .gone = gone };
+static const struct mr_cache_ops cache_ops = { .open = open_kept, .close = close_kept, .gone = kept_gone };
 
 void vrb_hmem_init(struct vrb_domain *domain)
 {
@@ -249,8 +249,8 @@ static bool may_keep(const struct obj_mr *mr, int access, struct iovec *all, uin
 }
 
 /* Returns false where none can be kept; the range alone may be registered then. */
-static bool keep(struct vrb_domain *domain, const struct obj_mr *mr, int access,
-		 struct vrb_region *region)
+static bool keep_region(struct vrb_domain *domain, const struct obj_mr *mr, int access,
+			struct vrb_region *region)
 {
 	struct vrb_hmem *hmem = &domain->hmem;
 	struct iovec all;
@@ -275,7 +275,7 @@ static bool keep(struct vrb_domain *domain, const struct obj_mr *mr, int access,
 int vrb_hmem_reg(struct vrb_domain *domain, const struct obj_mr *mr, int access,
 		 struct vrb_region *region)
 {
-	if (keep(domain, mr, access, region))
+	if (keep_region(domain, mr, access, region))
 		return 0;
 	return reg_range(domain, &mr->loc, mr->iov, access, false, &region->ibv);
 }

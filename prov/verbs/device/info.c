@@ -164,7 +164,7 @@ static bool has_xrc(const struct net_iface *iface)
 	       vrb_kind_of(FI_PROTO_RDMA_CM_IB_XRC)->supported(ctx);
 }
 
-static size_t at_most(size_t value, size_t limit)
+static size_t size_at_most(size_t value, size_t limit)
 {
 	return value < limit ? value : limit;
 }
@@ -194,11 +194,11 @@ void vrb_info_narrow(struct fi_info *info, const struct vrb_port *port)
 		info->ep_attr->protocol = FI_PROTO_IWARP;
 		info->domain_attr->cq_data_size = 0;
 	}
-	info->tx_attr->size = at_most(info->tx_attr->size, (size_t) dev.max_qp_wr);
-	info->rx_attr->size = at_most(info->rx_attr->size, (size_t) dev.max_qp_wr);
-	info->tx_attr->iov_limit = at_most(info->tx_attr->iov_limit, (size_t) dev.max_sge);
+	info->tx_attr->size = size_at_most(info->tx_attr->size, (size_t) dev.max_qp_wr);
+	info->rx_attr->size = size_at_most(info->rx_attr->size, (size_t) dev.max_qp_wr);
+	info->tx_attr->iov_limit = size_at_most(info->tx_attr->iov_limit, (size_t) dev.max_sge);
 	info->tx_attr->rma_iov_limit = 1;
-	info->rx_attr->iov_limit = at_most(info->rx_attr->iov_limit, (size_t) dev.max_sge);
+	info->rx_attr->iov_limit = size_at_most(info->rx_attr->iov_limit, (size_t) dev.max_sge);
 	if (info->ep_attr->type == FI_EP_DGRAM)
 		adjust_dgram(info, ctx, port->num, &dev);
 	if (dev.atomic_cap == IBV_ATOMIC_NONE) {
@@ -211,7 +211,7 @@ void vrb_info_narrow(struct fi_info *info, const struct vrb_port *port)
 }
 
 /* Apply the device's limits.  The domain is named after the device. */
-static void adjust(struct fi_info *info, const struct net_iface *iface)
+static void adjust_limits(struct fi_info *info, const struct net_iface *iface)
 {
 	/* info_getinfo() copies the name before the next call. */
 	static __thread struct vrb_port port;
@@ -232,7 +232,7 @@ static const struct info_prov name_ = {						\
 	.tmpl_cnt = 1,								\
 	.limits = &vrb_limits,							\
 	.socktype = type,							\
-	.adjust = adjust,							\
+	.adjust = adjust_limits,							\
 	.has = has_,								\
 	.nic = vrb_dev_nic,							\
 	.concrete = true,							\
@@ -281,9 +281,9 @@ static int ip_getinfo(uint32_t version, const char *node, const char *service, u
 }
 
 /* Append the offers at the GIDs of ports without an IP address. */
-static int add_by_gid(enum vrb_gid_kind which, int so_far, uint32_t version, const char *node,
-		      const char *service, uint64_t flags, const struct fi_info *hints,
-		      struct fi_info **info)
+static int add_offers_by_gid(enum vrb_gid_kind which, int so_far, uint32_t version, const char *node,
+			     const char *service, uint64_t flags, const struct fi_info *hints,
+			     struct fi_info **info)
 {
 	struct fi_info **tail = info;
 
@@ -312,8 +312,8 @@ int vrb_getinfo(uint32_t version, const char *node, const char *service, uint64_
 		if (vrb_gid_wanted(which, node, hints))
 			return vrb_gid_getinfo(which, true, version, node, service, flags, hints, info);
 	ret = ip_getinfo(version, node, service, flags, hints, info);
-	ret = add_by_gid(VRB_GID_SA, ret, version, node, service, flags, hints, info);
-	return add_by_gid(VRB_GID_UD, ret, version, node, service, flags, hints, info);
+	ret = add_offers_by_gid(VRB_GID_SA, ret, version, node, service, flags, hints, info);
+	return add_offers_by_gid(VRB_GID_UD, ret, version, node, service, flags, hints, info);
 }
 
 void vrb_info_init(void)

@@ -15,7 +15,7 @@ struct vrb_cm_lib vrb_cm;
 
 static int result;
 
-static void *open_one(const char *name, const char *package)
+static void *load_lib(const char *name, const char *package)
 {
 	void *lib = dlopen(name, RTLD_NOW | RTLD_LOCAL);
 
@@ -25,7 +25,7 @@ static void *open_one(const char *name, const char *package)
 	return lib;
 }
 
-static int find(void *lib, const char *name, void *call_p)
+static int find_symbol(void *lib, const char *name, void *call_p)
 {
 	*(void **) call_p = dlsym(lib, name);
 	if (*(void **) call_p)
@@ -57,19 +57,19 @@ bool vrb_lib_fork_safe(void)
 
 static void open_all(void)
 {
-	void *ibv = open_one("libibverbs.so.1", "libibverbs1");
-	void *cm = ibv ? open_one("librdmacm.so.1", "librdmacm1") : NULL;
+	void *ibv = load_lib("libibverbs.so.1", "libibverbs1");
+	void *cm = ibv ? load_lib("librdmacm.so.1", "librdmacm1") : NULL;
 
 	result = cm ? 0 : -FI_ENOSYS;
 	if (result)
 		return;
-#define FIND(name) if (!result) result = find(ibv, "ibv_" #name, &vrb_ibv.name);
+#define FIND(name) if (!result) result = find_symbol(ibv, "ibv_" #name, &vrb_ibv.name);
 	VRB_IBV_CALLS(FIND)
 #undef FIND
 	*(void **) &vrb_ibv.reg_dmabuf_mr = dlsym(ibv, "ibv_reg_dmabuf_mr");
 	*(void **) &vrb_ibv.is_fork_initialized = dlsym(ibv, "ibv_is_fork_initialized");
 	*(void **) &vrb_ibv.cmd_destroy_qp = dlsym(ibv, "ibv_cmd_destroy_qp");
-#define FIND(name) if (!result) result = find(cm, "rdma_" #name, &vrb_cm.name);
+#define FIND(name) if (!result) result = find_symbol(cm, "rdma_" #name, &vrb_cm.name);
 	VRB_CM_CALLS(FIND)
 #undef FIND
 	*(void **) &vrb_cm.init_qp_attr = dlsym(cm, "rdma_init_qp_attr");

@@ -47,8 +47,8 @@ static struct ibv_mr *reg_host(struct vrb_domain *domain, const struct iovec *io
 }
 
 /* @dmabuf: NULL for memory of the host */
-static int reg(struct vrb_domain *domain, const struct obj_mr *mr, int access,
-	       const struct fi_mr_dmabuf *dmabuf, struct vrb_region *region)
+static int reg_memory(struct vrb_domain *domain, const struct obj_mr *mr, int access,
+		      const struct fi_mr_dmabuf *dmabuf, struct vrb_region *region)
 {
 	int err;
 
@@ -87,7 +87,7 @@ int vrb_mr_open(struct obj_mr *mr, const struct fi_mr_attr *attr, uint64_t flags
 	region = calloc(1, sizeof(*region));
 	if (!region)
 		return -FI_ENOMEM;
-	ret = dmabuf || !vrb_by_device(mr) ? reg(domain, mr, access, dmabuf, region) :
+	ret = dmabuf || !vrb_by_device(mr) ? reg_memory(domain, mr, access, dmabuf, region) :
 					     vrb_hmem_reg(domain, mr, access, region);
 	if (ret) {
 		free(region);

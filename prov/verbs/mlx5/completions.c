@@ -20,7 +20,7 @@ static __attribute__((noinline)) void handle_slow(struct vrb_poller *p, struct m
 		vrb_wc_handle(p, &wc);
 }
 
-static inline const struct vrb_ep *ep_of(const struct mlx5_qp *qp)
+static inline const struct vrb_ep *ep_of_mlx5(const struct mlx5_qp *qp)
 {
 	return container_of(qp, struct vrb_ep, mlx5);
 }
@@ -46,7 +46,7 @@ int vrb_mlx5_run(struct vrb_poller *p, struct vrb_cq *base, unsigned budget)
 		if (op_own == (MLX5_CQE_SENT << 4 | owner) && mlx5_is_of(cqe, qp))
 			vrb_tx_done(vrb_tx_of(mlx5_sent_wr(&qp->sq, cqe)));
 		else if ((op_own & ~MLX5_CQE_DATA_HERE) == (MLX5_CQE_RECEIVED << 4 | owner) &&
-			 mlx5_is_of(cqe, qp) && !qp->srq && ep_of(qp)->fast_comp)
+			 mlx5_is_of(cqe, qp) && !qp->srq && ep_of_mlx5(qp)->fast_comp)
 			vrb_rx_done_fast(vrb_rx_of(mlx5_received_wr(&qp->rq, cqe)),
 					 be32toh(cqe->len));
 		else if (mlx5_is_ours(op_own, owner))

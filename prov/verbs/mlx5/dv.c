@@ -161,7 +161,7 @@ err:
 
 /* ---- shared receive queues ------------------------------------------------------ */
 
-static void cannot(int ret)
+static void log_cannot(int ret)
 {
 	VRB_WARN(FI_LOG_EP_CTRL, "the queues of the device cannot be used directly: %s; without "
 		 "FI_VERBS_DOORBELL=direct, libibverbs does it\n", fi_strerror(-ret));
@@ -184,7 +184,7 @@ int vrb_mlx5_srq_init(struct mlx5_srq *srq, struct ibv_srq *ibv)
 		ret = srq->wr_id ? 0 : -FI_ENOMEM;
 	}
 	if (ret)
-		cannot(ret);
+		log_cannot(ret);
 	return ret;
 }
 
@@ -205,7 +205,7 @@ static void set_register(struct mlx5_sq *sq, const struct mlx5dv_qp *dv,
 	sq->reg = &group->reg;
 }
 
-static int alloc(struct mlx5_qp *qp, const struct mlx5dv_qp *dv)
+static int alloc_rings(struct mlx5_qp *qp, const struct mlx5dv_qp *dv)
 {
 	qp->sq.wr_id = calloc(dv->sq.wqe_cnt, sizeof(*qp->sq.wr_id));
 	qp->sq.blocks = calloc(dv->sq.wqe_cnt, sizeof(*qp->sq.blocks));
@@ -225,7 +225,7 @@ int vrb_mlx5_qp_init(struct mlx5_qp *qp, struct ibv_qp *ibv, struct vrb_cq *cq,
 	if (!ret && (dv.sq.stride != MLX5_BB || (!srq && dv.rq.stride < MLX5_SEG)))
 		ret = -FI_ENOSYS;
 	if (!ret)
-		ret = alloc(qp, &dv);
+		ret = alloc_rings(qp, &dv);
 	if (ret)
 		goto err;
 	qp->sq.base.ops = &vrb_sq_direct;
@@ -243,7 +243,7 @@ int vrb_mlx5_qp_init(struct mlx5_qp *qp, struct ibv_qp *ibv, struct vrb_cq *cq,
 		return 0;
 
 err:
-	cannot(ret);
+	log_cannot(ret);
 	vrb_mlx5_qp_fini(qp, cq);
 	return ret;
 }
@@ -256,7 +256,7 @@ int vrb_mlx5_av(struct ibv_ah *ah, uint32_t qpn, uint32_t qkey, struct mlx5_av *
 
 	static_assert(sizeof(struct mlx5_wqe_av) == sizeof(*av_p), "what the device takes");
 	if (ret) {
-		cannot(ret);
+		log_cannot(ret);
 		return ret;
 	}
 	memcpy(av_p, dv.av, sizeof(*av_p));

@@ -31,7 +31,7 @@ static uint32_t own_srqn(const struct vrb_ep *ep)
 	return container_of(ep->base.srx, struct vrb_ep, base)->xrc->srqn;
 }
 
-static void refuse(struct rdma_cm_id *id, enum vrb_handshake_kind kind)
+static void xrc_refuse(struct rdma_cm_id *id, enum vrb_handshake_kind kind)
 {
 	struct vrb_handshake hs = { .kind = kind };
 	uint8_t data[VRB_HANDSHAKE_SIZE];
@@ -72,7 +72,7 @@ static void adjust_attr(struct ibv_qp_attr *attr, int *mask, bool sends, uint32_
 /* Move a queue pair from RESET to RTS with the attributes of the connection.
  * @psn: number of the first packet from the initiator to the target
  */
-static int modify_to_rts(struct ibv_qp *qp, struct rdma_cm_id *id, bool sends, uint32_t dest,
+static int xrc_to_rts(struct ibv_qp *qp, struct rdma_cm_id *id, bool sends, uint32_t dest,
 		      uint32_t psn)
 {
 	struct ibv_qp_attr attr;
@@ -231,7 +231,7 @@ static void report_connected(struct vrb_ini *ini)
 }
 
 /* The connection of @ep is established.  That of the leader proves that the target is ready. */
-static void established(struct vrb_ep *ep)
+static void xrc_established(struct vrb_ep *ep)
 {
 	struct vrb_ini *ini = ep->xrc->ini;
 
@@ -363,7 +363,7 @@ static int take_answer(struct vrb_ep *ep, const struct vrb_handshake *hs, uint32
 	}
 	if (ini->leader == ep) {
 		ini->target = hs->my_target;
-		ret = modify_to_rts(ini->sq.qp, ep->cm.id, true, hs->my_target, xrc->num);
+		ret = xrc_to_rts(ini->sq.qp, ep->cm.id, true, hs->my_target, xrc->num);
 	} else if (ini->target != hs->my_target) {
 		ret = -FI_EPROTO;
 	}
@@ -371,7 +371,7 @@ static int take_answer(struct vrb_ep *ep, const struct vrb_handshake *hs, uint32
 		return ret;
 	xrc->srqn = hs->srqn;
 	if (hs->your_target == xrc->target->qp->qp_num)
-		return modify_to_rts(xrc->target->qp, ep->cm.id, false, hs->initiator, num);
+		return xrc_to_rts(xrc->target->qp, ep->cm.id, false, hs->initiator, num);
 	if (vrb_target_open(ep->domain->xrcd, hs->your_target, &other)) {
 		xrc->peer_new_ini = true;
 		return -FI_ENOENT;
@@ -406,10 +406,10 @@ void vrb_xrc_on_response(struct vrb_ep *ep, const struct rdma_cm_event *event)
 		/* It replaces the data of the request, which is not needed any more. */
 		save_data(ep, (const char *) conn->private_data + VRB_HANDSHAKE_SIZE,
 			  conn->private_data_len - VRB_HANDSHAKE_SIZE);
-		established(ep);
+		xrc_established(ep);
 		return;
 	}
-	refuse(id, VRB_HANDSHAKE_STALE);
+	xrc_refuse(id, VRB_HANDSHAKE_STALE);
 	if (ret == -FI_ENOENT && reconnect_later(ep))
 		return;
 	VRB_WARN(FI_LOG_EP_CTRL, "endpoint %p: %s\n", (void *) ep, ret == -FI_EPROTO ?
@@ -459,7 +459,7 @@ int vrb_xrc_request(const struct obj_fabric *fabric, const struct rdma_cm_event 
 		*len_p -= VRB_HANDSHAKE_SIZE;
 		return 0;
 	}
-	refuse(event->id, req->xrcd ? VRB_HANDSHAKE_STALE : VRB_HANDSHAKE_REJECT);
+	xrc_refuse(event->id, req->xrcd ? VRB_HANDSHAKE_STALE : VRB_HANDSHAKE_REJECT);
 	vrb_xrc_request_free(req);
 	return -FI_ENOENT;
 }
@@ -476,7 +476,7 @@ static int take_target(struct vrb_ep *ep, struct vrb_xrc_req *req)
 		return 0;
 	}
 	ret = vrb_target_new(ep->domain->xrcd, &xrc->target);
-	return ret ? ret : modify_to_rts(xrc->target->qp, ep->cm.id, false, req->hs.initiator,
+	return ret ? ret : xrc_to_rts(xrc->target->qp, ep->cm.id, false, req->hs.initiator,
 				      req->num);
 }
 
@@ -500,7 +500,7 @@ static int take_initiator(struct vrb_ep *ep, const struct vrb_handshake *hs)
 	vrb_ini_join(ini, ep);
 	ini->target = hs->my_target;
 	vrb_ini_set_state(ini, VRB_INI_ANSWERED);
-	return modify_to_rts(ini->sq.qp, ep->cm.id, true, hs->my_target, ep->xrc->num);
+	return xrc_to_rts(ini->sq.qp, ep->cm.id, true, hs->my_target, ep->xrc->num);
 }
 
 int vrb_xrc_accept(struct vrb_ep *ep, const struct vrb_connreq *cr, const void *data, size_t len)
@@ -537,7 +537,7 @@ void vrb_xrc_on_established(struct vrb_ep *ep, const struct rdma_cm_event *event
 		return;		/* it has failed, and that was reported */
 	ep->param_len = 0;
 	if (ep->xrc->ini->state != VRB_INI_SHUT) {
-		established(ep);
+		xrc_established(ep);
 		return;
 	}
 	vrb_cm.disconnect(ep->cm.id);

@@ -13,14 +13,14 @@
 #define HANDSHAKE_VERSION 1
 
 /* Queue pairs and shared receive queues have numbers of 24 bits. */
-static void put24(uint8_t *out, uint32_t value)
+static void put_u24(uint8_t *out, uint32_t value)
 {
 	out[0] = (uint8_t) (value >> 16);
 	out[1] = (uint8_t) (value >> 8);
 	out[2] = (uint8_t) value;
 }
 
-static uint32_t get24(const uint8_t *in)
+static uint32_t get_u24(const uint8_t *in)
 {
 	return (uint32_t) in[0] << 16 | (uint32_t) in[1] << 8 | in[2];
 }
@@ -29,10 +29,10 @@ size_t vrb_handshake_put(uint8_t *out, const struct vrb_handshake *hs, const voi
 {
 	out[0] = HANDSHAKE_MARK;
 	out[1] = (uint8_t) (HANDSHAKE_VERSION << 4 | hs->kind);
-	put24(out + 2, hs->srqn);
-	put24(out + 5, hs->initiator);
-	put24(out + 8, hs->your_target);
-	put24(out + 11, hs->my_target);
+	put_u24(out + 2, hs->srqn);
+	put_u24(out + 5, hs->initiator);
+	put_u24(out + 8, hs->your_target);
+	put_u24(out + 11, hs->my_target);
 	if (len)
 		memcpy(out + VRB_HANDSHAKE_SIZE, data, len);
 	return VRB_HANDSHAKE_SIZE + len;
@@ -59,10 +59,10 @@ bool vrb_handshake_parse(const void *buf, size_t len, struct vrb_handshake *hs_p
 		return false;
 	h = (struct vrb_handshake) {
 		.kind = (enum vrb_handshake_kind) (in[1] & 15),
-		.srqn = get24(in + 2),
-		.initiator = get24(in + 5),
-		.your_target = get24(in + 8),
-		.my_target = get24(in + 11),
+		.srqn = get_u24(in + 2),
+		.initiator = get_u24(in + 5),
+		.your_target = get_u24(in + 8),
+		.my_target = get_u24(in + 11),
 	};
 	if (!is_complete(&h))
 		return false;

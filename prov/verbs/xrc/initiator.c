@@ -69,7 +69,7 @@ static unsigned depth_of(const struct vrb_domain *domain)
 }
 
 /* Make an initiator's queue pair; *inline_p: bytes of inline data that it takes. */
-static int make_qp(struct vrb_ep *ep, const struct vrb_cq *cq, struct vrb_sq *sq, unsigned *inline_p)
+static int make_ini_qp(struct vrb_ep *ep, const struct vrb_cq *cq, struct vrb_sq *sq, unsigned *inline_p)
 {
 	struct vrb_domain *domain = ep->domain;
 	struct ibv_qp_init_attr_ex attr = {
@@ -92,7 +92,7 @@ static int make_qp(struct vrb_ep *ep, const struct vrb_cq *cq, struct vrb_sq *sq
 /* Endpoints must know the inline size of initiators before there is one: make a queue pair and
  * destroy it.
  */
-static int probe(struct vrb_ep *ep)
+static int probe_inline(struct vrb_ep *ep)
 {
 	struct vrb_domain *domain = ep->domain;
 	struct vrb_sq sq;
@@ -100,7 +100,7 @@ static int probe(struct vrb_ep *ep)
 	int ret;
 
 	if (!domain->xrc_probed) {
-		ret = make_qp(ep, ep->cq, &sq, &room);
+		ret = make_ini_qp(ep, ep->cq, &sq, &room);
 		if (ret)
 			return ret;
 		vrb_ibv.destroy_qp(sq.qp);
@@ -176,7 +176,7 @@ int vrb_xrc_start(struct vrb_ep *ep)
 		ret = vrb_poller_join(ep, 0);
 	if (ret)
 		goto err_rings;
-	ret = probe(ep);
+	ret = probe_inline(ep);
 	if (!ret)
 		ret = vrb_ep_make_scratch(ep);
 	if (ret)
@@ -279,7 +279,7 @@ struct vrb_ini *vrb_ini_find(struct vrb_ep *ep, const struct sockaddr *here,
 }
 
 /* Initiators with one key are a chain, the newest first. */
-static int share(struct vrb_ini *ini)
+static int ini_share(struct vrb_ini *ini)
 {
 	struct hmap *map = &ini->poller->inis;
 	int ret;
@@ -358,11 +358,11 @@ int vrb_ini_new(struct vrb_ep *ep, const struct sockaddr *here, const struct soc
 		free(ini);
 		return ret;
 	}
-	ret = make_qp(ep, ini->cq, &ini->sq, &room);
+	ret = make_ini_qp(ep, ini->cq, &ini->sq, &room);
 	if (!ret && room < ep->domain->xrc_inline)
 		ret = -FI_ENOMEM;
 	if (!ret)
-		ret = share(ini);
+		ret = ini_share(ini);
 	if (ret)
 		free_ini(ini);
 	else
@@ -394,7 +394,7 @@ void vrb_ini_fail(struct vrb_ini *ini)
 }
 
 /* Requests that the device will not complete any more. */
-static void flush(struct vrb_ep *ep)
+static void flush_tx(struct vrb_ep *ep)
 {
 	struct vrb_wc wc = { .status = IBV_WC_WR_FLUSH_ERR };
 
@@ -403,7 +403,7 @@ static void flush(struct vrb_ep *ep)
 }
 
 /* Shut an initiator whose requests do not complete, and flush them for all its endpoints. */
-static void end(struct vrb_ini *ini)
+static void ini_end(struct vrb_ini *ini)
 {
 	struct vrb_xrc *xrc;
 
@@ -416,7 +416,7 @@ static void end(struct vrb_ini *ini)
 	while (vrb_poller_run(ini->poller, OBJ_POLL_BUDGET))
 		;
 	list_for_each_entry(xrc, &ini->eps, node)
-		flush(xrc->ep);
+		flush_tx(xrc->ep);
 }
 
 void vrb_ini_leave(struct vrb_ep *ep)
@@ -428,7 +428,7 @@ void vrb_ini_leave(struct vrb_ep *ep)
 	while (ep->tx_head != ep->tx_tail && ini->sq.qp && clock_ns() < deadline)
 		vrb_poller_run(ep->poller, OBJ_POLL_BUDGET);
 	if (ep->tx_head != ep->tx_tail)
-		end(ini);
+		ini_end(ini);
 	list_del(&xrc->node);
 	xrc->ini = NULL;
 	if (list_empty(&ini->eps))

@@ -15,7 +15,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;	/* guards all lists and counts here */
 static struct list xrcds = { &xrcds, &xrcds };
-static struct list leaked = { &leaked, &leaked };		/* struct vrb_target, see destroy() */
+static struct list leaked = { &leaked, &leaked };		/* struct vrb_target, see target_destroy() */
 
 bool vrb_xrc_supported(struct ibv_context *ctx)
 {
@@ -67,7 +67,7 @@ static int open_xrcd(struct vrb_xrcd *xrcd)
 }
 
 /* Domains of one fabric on one device share it: their endpoints may share queue pairs. */
-static struct vrb_xrcd *find(const struct obj_fabric *fabric, const struct ibv_context *ctx)
+static struct vrb_xrcd *xrcd_find(const struct obj_fabric *fabric, const struct ibv_context *ctx)
 {
 	struct vrb_xrcd *xrcd;
 
@@ -105,7 +105,7 @@ int vrb_xrcd_get(const struct obj_fabric *fabric, struct ibv_context *ctx,
 	int ret = 0;
 
 	pthread_mutex_lock(&lock);
-	*xrcd_p = find(fabric, ctx);
+	*xrcd_p = xrcd_find(fabric, ctx);
 	if (*xrcd_p)
 		(*xrcd_p)->refs++;
 	else
@@ -136,7 +136,7 @@ void vrb_xrcd_put(struct vrb_xrcd *xrcd)
 /* ---- targets -------------------------------------------------------------------- */
 
 /* A target has no completion queue: receives complete in that of the shared receive queue. */
-static struct ibv_qp *make_qp(struct vrb_xrcd *xrcd)
+static struct ibv_qp *make_target_qp(struct vrb_xrcd *xrcd)
 {
 	struct ibv_qp_init_attr_ex attr = {
 		.qp_type = IBV_QPT_XRC_RECV,
@@ -164,7 +164,7 @@ static struct ibv_qp *open_qp(struct vrb_xrcd *xrcd, uint32_t num)
  * doorbell record that does not exist.  The kernel object is destroyed without the library; the
  * library's part, about a kilobyte, is leaked.
  */
-static void destroy(struct vrb_target *target)
+static void target_destroy(struct vrb_target *target)
 {
 	if (target->qp && target->opened && vrb_ibv.cmd_destroy_qp) {
 		vrb_ibv.cmd_destroy_qp(target->qp);
@@ -194,11 +194,11 @@ static int get_locked(struct vrb_xrcd *xrcd, uint32_t num, struct vrb_target **t
 	target->refs = 1;
 	target->opened = num != 0;
 	list_init(&target->node);
-	target->qp = num ? open_qp(xrcd, num) : make_qp(xrcd);
+	target->qp = num ? open_qp(xrcd, num) : make_target_qp(xrcd);
 	ret = target->qp ? hmap_insert(&xrcd->targets, target->qp->qp_num, target) :
 			   errno ? -errno : -FI_EIO;
 	if (ret) {
-		destroy(target);
+		target_destroy(target);
 		return ret;
 	}
 	xrcd->refs++;
@@ -206,7 +206,7 @@ static int get_locked(struct vrb_xrcd *xrcd, uint32_t num, struct vrb_target **t
 	return 0;
 }
 
-static int get(struct vrb_xrcd *xrcd, uint32_t num, struct vrb_target **target_p)
+static int target_get(struct vrb_xrcd *xrcd, uint32_t num, struct vrb_target **target_p)
 {
 	int ret;
 
@@ -218,7 +218,7 @@ static int get(struct vrb_xrcd *xrcd, uint32_t num, struct vrb_target **target_p
 
 int vrb_target_new(struct vrb_xrcd *xrcd, struct vrb_target **target_p)
 {
-	int ret = get(xrcd, 0, target_p);
+	int ret = target_get(xrcd, 0, target_p);
 
 	if (ret)
 		VRB_WARN(FI_LOG_EP_CTRL, "cannot make an XRC queue pair that receives: %s\n",
@@ -228,7 +228,7 @@ int vrb_target_new(struct vrb_xrcd *xrcd, struct vrb_target **target_p)
 
 int vrb_target_open(struct vrb_xrcd *xrcd, uint32_t num, struct vrb_target **target_p)
 {
-	return get(xrcd, num, target_p);
+	return target_get(xrcd, num, target_p);
 }
 
 void vrb_target_put(struct vrb_target *target)
@@ -241,7 +241,7 @@ void vrb_target_put(struct vrb_target *target)
 	if (!--target->refs) {
 		xrcd = target->xrcd;
 		hmap_remove(&xrcd->targets, target->qp->qp_num);
-		destroy(target);
+		target_destroy(target);
 		put_locked(xrcd);
 	}
 	pthread_mutex_unlock(&lock);
