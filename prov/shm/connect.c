@@ -27,7 +27,7 @@
 
 /* ---- handshakes -------------------------------------------------------------------------- */
 
-static void fill(const struct shm_link *link, struct shm_handshake *shake, uint32_t type)
+static void handshake_fill(const struct shm_link *link, struct shm_handshake *shake, uint32_t type)
 {
 	*shake = (struct shm_handshake) {
 		.magic = SHM_MAGIC,
@@ -95,10 +95,10 @@ static int take_memory(struct shm_conn *conn, const struct shm_handshake *shake,
 	return ret;
 }
 
-/* probe - can the peer's memory be read and written?  The peer sees the result in the
+/* probe_memory - can the peer's memory be read and written?  The peer sees the result in the
  * segments.
  */
-static void probe(struct shm_conn *conn, uint64_t addr, uint64_t value)
+static void probe_memory(struct shm_conn *conn, uint64_t addr, uint64_t value)
 {
 	conn->can_read = !shm_conf.disable_cma && shm_cma_probe(conn->pid, false, addr, value);
 	conn->can_write = conn->can_read && shm_cma_probe(conn->pid, true, addr, value);
@@ -112,21 +112,21 @@ static void record_peer(struct shm_conn *conn, const struct shm_handshake *shake
 	conn->id = shake->id;
 	conn->version = shake->version;
 	conn->out.fence = !(shake->barrier && shm_conf.barrier);
-	probe(conn, shake->probe_addr, shake->probe);
+	probe_memory(conn, shake->probe_addr, shake->probe);
 }
 
-static void refuse(struct shm_conn *conn, enum chan_reason reason)
+static void conn_refuse(struct shm_conn *conn, enum chan_reason reason)
 {
 	struct shm_handshake shake;
 
-	fill(conn->link, &shake, SHM_REFUSE);
+	handshake_fill(conn->link, &shake, SHM_REFUSE);
 	shake.reason = reason;
 	shm_handshake_send(conn->src.fd, &shake, SHM_NO_FDS);
 	shm_conn_close(conn, FI_ECONNREFUSED);
 }
 
-/* up - the handshake is complete. */
-static void up(struct shm_conn *conn)
+/* conn_up - the handshake is complete. */
+static void conn_up(struct shm_conn *conn)
 {
 	bool ours = conn->state == SHM_CONN_REQUESTING;
 	struct shm_chan *chan = conn->chan;
@@ -170,7 +170,7 @@ static int connect_self(struct shm_link *link, struct shm_conn **conn_p)
 	conn->out.fence = true;
 	conn->out.bell = &conn->poller->bells.mem->bell[conn->bell];
 	conn->id.epoch = link->base.epoch;
-	probe(conn, (uintptr_t) probe_at(), *probe_at());
+	probe_memory(conn, (uintptr_t) probe_at(), *probe_at());
 	chan_poller_timer(link->base.poller, &conn->timer, 0);
 	*conn_p = conn;
 	return 0;
@@ -196,7 +196,7 @@ static int connect_peer(struct shm_link *link, struct chan *chan, const void *to
 		close(fd);
 		return ret;
 	}
-	fill(link, &shake, SHM_REQUEST);
+	handshake_fill(link, &shake, SHM_REQUEST);
 	shake.id.serial = chan->serial;
 	shake.id.prev = chan->peer_serial;
 	shake.to_len = (uint16_t) to_len;
@@ -252,7 +252,7 @@ void shm_connect_timer(struct timer *timer, uint64_t now)
 	struct shm_conn *conn = container_of(timer, struct shm_conn, timer);
 
 	if (conn->src.fd < 0)
-		up(conn);
+		conn_up(conn);
 	else if (conn->state == SHM_CONN_REQUESTING)
 		on_overdue(conn);
 	else
@@ -337,7 +337,7 @@ static void on_accept(struct shm_conn *conn, const struct shm_handshake *shake, 
 	if (ret)
 		shm_conn_fail(conn, -ret);
 	else
-		up(conn);
+		conn_up(conn);
 }
 
 /* on_confirm - input after our ACCEPT: the confirmation, or the end. */
@@ -346,7 +346,7 @@ static void on_confirm(struct shm_conn *conn)
 	int ret = shm_handshake_confirmed(conn->src.fd);
 
 	if (!ret)
-		up(conn);
+		conn_up(conn);
 	else if (ret != -FI_EAGAIN)
 		shm_conn_fail(conn, -ret);
 }
@@ -381,7 +381,7 @@ static void on_refuse(struct shm_conn *conn, const struct shm_handshake *shake)
 
 /* ---- requests of peers ----------------------------------------------------------------------- */
 
-static int order(const struct shm_link *link, const struct shm_handshake *shake)
+static int names_order(const struct shm_link *link, const struct shm_handshake *shake)
 {
 	size_t own_len = link->base.addr_len;
 	size_t len = own_len < shake->addr_len ? own_len : shake->addr_len;
@@ -398,12 +398,12 @@ static void accept_request(struct shm_conn *conn, struct chan *chan,
 	int seg_fd, ret;
 
 	if (shm_seg_make(&conn->in.seg, &seg_fd)) {
-		refuse(conn, CHAN_BUSY);
+		conn_refuse(conn, CHAN_BUSY);
 		return;
 	}
 	/* in the segments before the peer uses them */
 	record_peer(conn, theirs);
-	fill(conn->link, &shake, SHM_ACCEPT);
+	handshake_fill(conn->link, &shake, SHM_ACCEPT);
 	shake.id.serial = theirs->id.serial;
 	shake.id.prev = conn->link->base.serial;
 	ret = send_memory(conn, &shake, seg_fd);
@@ -419,8 +419,8 @@ static void accept_request(struct shm_conn *conn, struct chan *chan,
 	chan_accepting(chan, &conn->id);
 }
 
-/* replace - the peer does not know the connection that stands: it is dead. */
-static struct chan *replace(struct chan *chan, const struct shm_handshake *shake)
+/* replace_dead - the peer does not know the connection that stands: it is dead. */
+static struct chan *replace_dead(struct chan *chan, const struct shm_handshake *shake)
 {
 	if (!chan->conn)
 		return chan;	/* it was never confirmed */
@@ -458,13 +458,13 @@ static void on_request(struct shm_conn *conn, const struct shm_handshake *shake,
 	if (reason == CHAN_OK)
 		chan = chan_find(&link->base, shake->addr, shake->addr_len);
 	if (!chan) {
-		refuse(conn, reason == CHAN_OK ? CHAN_BUSY : reason);
+		conn_refuse(conn, reason == CHAN_OK ? CHAN_BUSY : reason);
 		return;
 	}
-	verdict = chan_decide(chan, order(link, shake), &shake->id);
+	verdict = chan_decide(chan, names_order(link, shake), &shake->id);
 	/* CHAN_SELF: an endpoint makes no request to itself, so its epoch is forged */
 	if (verdict == CHAN_REFUSE || verdict == CHAN_SELF) {
-		refuse(conn, CHAN_SIMULTANEOUS);
+		conn_refuse(conn, CHAN_SIMULTANEOUS);
 		return;
 	}
 	if (verdict == CHAN_REPLACE && shm_conn_ended(conn)) {
@@ -472,11 +472,11 @@ static void on_request(struct shm_conn *conn, const struct shm_handshake *shake,
 		return;
 	}
 	if (verdict == CHAN_REPLACE)
-		chan = replace(chan, shake);
+		chan = replace_dead(chan, shake);
 	if (chan)
 		accept_request(conn, chan, shake);
 	else
-		refuse(conn, CHAN_BUSY);
+		conn_refuse(conn, CHAN_BUSY);
 }
 
 /* on_unlike - the two processes cannot share memory; @why is a clause.  The peer gets our handshake, by which
@@ -489,7 +489,7 @@ static void on_unlike(struct shm_conn *conn, enum chan_reason reason, const char
 	CHAN_WARN_SPARSE(&conn->link->base, "no shared memory with process %ld%s: %s\n",
 			 (long) conn->pid, conn->link->local ? ", which is reached over sockets" : "", why);
 	if (request)
-		refuse(conn, reason);
+		conn_refuse(conn, reason);
 	else
 		shm_conn_fail(conn, FI_EPROTO);
 }

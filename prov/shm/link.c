@@ -34,7 +34,7 @@ static void join_once(void)
 	shm_conf.barrier = shm_barrier_join();
 }
 
-static void prepare(void)
+static void prepare_once(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -64,7 +64,7 @@ int shm_link_make(struct eng_ep *ep, const struct chan_ops *ops, const struct sh
 
 	if (!link)
 		return -FI_ENOMEM;
-	prepare();
+	prepare_once();
 	chan_link_init(&link->base, ops, &shm_conf.chan, base->prov);
 	link->naming = naming;
 	link->scope = scope;
@@ -95,8 +95,8 @@ int shm_link_make(struct eng_ep *ep, const struct chan_ops *ops, const struct sh
 	return 0;
 }
 
-/* finish - have the peer read the payload of PULLs. */
-static bool finish(struct chan *chan)
+/* pulls_finish - have the peer read the payload of PULLs. */
+static bool pulls_finish(struct chan *chan)
 {
 	struct shm_conn *conn = chan->conn;
 	bool none = list_empty(&chan->pending);
@@ -139,7 +139,7 @@ static int name_retry_ms(const struct chan *chan, int err)
 	.connect = shm_connect,				\
 	.abort = shm_connect_abort,			\
 	.close = shm_connect_close,			\
-	.finish = finish,				\
+	.finish = pulls_finish,				\
 	.advice = shm_connect_advice,			\
 	.route = shm_route
 
@@ -282,7 +282,7 @@ static int send_pkt(void *chan_p, struct eng_pkt *pkt)
 	return pkt->flags & ENG_PKT_ONCE ? -FI_ENOBUFS : chan_queue(chan, pkt);
 }
 
-static void grant(struct eng_link *base, struct eng_peer *peer, uint64_t key)
+static void link_grant(struct eng_link *base, struct eng_peer *peer, uint64_t key)
 {
 	struct chan *chan = eng_peer_chan(peer);
 
@@ -292,7 +292,7 @@ static void grant(struct eng_link *base, struct eng_peer *peer, uint64_t key)
 
 static const struct eng_link_native native = {
 	.rma = shm_rma,
-	.grant = grant,
+	.grant = link_grant,
 };
 
 const struct eng_link_ops shm_link_ops = {
@@ -318,7 +318,7 @@ static __attribute__((constructor)) void register_local(void)
 {
 	static struct chan_local local = {
 		.name = "shm",
-		.prepare = prepare,
+		.prepare = prepare_once,
 		.open = shm_local_open,
 	};
 

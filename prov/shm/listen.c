@@ -50,7 +50,7 @@ static bool put_name(const struct shm_scope *scope, const char *key, struct sock
 	return true;
 }
 
-static uint64_t digest(const char *text)
+static uint64_t text_digest(const char *text)
 {
 	uint64_t sum = 0;
 
@@ -59,11 +59,11 @@ static uint64_t digest(const char *text)
 	return sum;
 }
 
-/* make_name - a key that is longer than the name of a socket may be is shortened.  Two that get one name are
+/* make_socket_name - a key that is longer than the name of a socket may be is shortened.  Two that get one name are
  * told apart by the handshake, which has the whole address.
  */
-static int make_name(const struct shm_scope *scope, const char *key, struct sockaddr_un *sun,
-		     socklen_t *len_p)
+static int make_socket_name(const struct shm_scope *scope, const char *key, struct sockaddr_un *sun,
+			    socklen_t *len_p)
 {
 	char shorter[64];
 
@@ -71,7 +71,7 @@ static int make_name(const struct shm_scope *scope, const char *key, struct sock
 		return -FI_EINVAL;
 	if (put_name(scope, key, sun, len_p))
 		return 0;
-	snprintf(shorter, sizeof(shorter), "%.32s~%016" PRIx64, key, digest(key));
+	snprintf(shorter, sizeof(shorter), "%.32s~%016" PRIx64, key, text_digest(key));
 	return put_name(scope, shorter, sun, len_p) ? 0 : -FI_EINVAL;
 }
 
@@ -89,7 +89,7 @@ static int make_socket(void)
 static int open_key(const struct shm_scope *scope, const char *key, struct sockaddr_un *sun,
 		    socklen_t *len_p)
 {
-	int ret = make_name(scope, key, sun, len_p);
+	int ret = make_socket_name(scope, key, sun, len_p);
 
 	return ret ? ret : make_socket();
 }
@@ -177,7 +177,7 @@ void shm_listen_close(int fd, const struct shm_scope *scope, const char *key)
 	struct sockaddr_un sun;
 	socklen_t len;
 
-	if (scope->dir && !make_name(scope, key, &sun, &len))
+	if (scope->dir && !make_socket_name(scope, key, &sun, &len))
 		unlink(sun.sun_path);
 	close(fd);
 }
@@ -200,8 +200,8 @@ bool shm_listen_user(const struct shm_scope *scope, const char *key, uid_t *uid_
 
 /* ---- connections -------------------------------------------------------------------------- */
 
-/* admit - Returns @fd if the process at its other end is of our user; else closes it. */
-static int admit(int fd, pid_t *pid_p)
+/* admit_peer - Returns @fd if the process at its other end is of our user; else closes it. */
+static int admit_peer(int fd, pid_t *pid_p)
 {
 	struct ucred cred;
 	socklen_t len = sizeof(cred);
@@ -224,7 +224,7 @@ int shm_listen_connect(const struct shm_scope *scope, const char *key, pid_t *pi
 	if (fd < 0)
 		return fd;
 	if (!connect(fd, (void *) &sun, len))
-		return admit(fd, pid_p);
+		return admit_peer(fd, pid_p);
 	ret = errno == ENOENT ? -FI_ECONNREFUSED : errno == EAGAIN ? -FI_EBUSY : -errno;
 	close(fd);
 	return ret;
@@ -237,5 +237,5 @@ int shm_listen_accept(int listener, pid_t *pid_p)
 	if (fd < 0)
 		return -errno;
 	net_inherit_not(fd);
-	return admit(fd, pid_p);
+	return admit_peer(fd, pid_p);
 }

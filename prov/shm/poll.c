@@ -11,9 +11,9 @@
  * Sockets.  They carry handshakes, wake-ups and the loss of peers.  They are looked at once per tick of the coarse clock
  * while the rings show all else that comes, and more often while a handshake is in flight.
  *
- * Sleeping.  arm() says in the segments of all active connections that the poller sleeps, makes a barrier, and looks
- * once more: a sender either sees that, and wakes it by a byte on its socket, or its packet is found by that look.
- * Connections without a packet since the last sleep become inactive.  wake() takes it back.
+ * Sleeping.  poller_arm() says in the segments of all active connections that the poller sleeps, makes a barrier, and
+ * looks once more: a sender either sees that, and wakes it by a byte on its socket, or its packet is found by that
+ * look.  Connections without a packet since the last sleep become inactive.  poller_wake() takes it back.
  *
  * Shared processors.  Where other threads have run in the last yield of the group, all connections ring, and no poll is
  * left out (shm_poller_shares()).  A short time awake (just_woken()) leaves the barriers to the senders.
@@ -45,17 +45,17 @@
 
 /* ---- barriers ------------------------------------------------------------------------- */
 
-static int membarrier(int cmd)
+static int call_membarrier(int cmd)
 {
 	return (int) syscall(__NR_membarrier, cmd, 0, 0);
 }
 
 bool shm_barrier_join(void)
 {
-	int cmds = membarrier(MEMBARRIER_CMD_QUERY);
+	int cmds = call_membarrier(MEMBARRIER_CMD_QUERY);
 
 	return cmds > 0 && cmds & MEMBARRIER_CMD_GLOBAL_EXPEDITED &&
-	       !membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED);
+	       !call_membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED);
 }
 
 /* ---- bells ----------------------------------------------------------------------------- */
@@ -191,10 +191,10 @@ int shm_poller_reserve(struct shm_poller *poller)
 	return 0;
 }
 
-/* join - one more active connection, which has room since it began.  One without a bell is always among the
+/* active_join - one more active connection, which has room since it began.  One without a bell is always among the
  * first ones: nothing else would show what arrives there.
  */
-static void join(struct shm_poller *poller, struct shm_conn *conn)
+static void active_join(struct shm_poller *poller, struct shm_conn *conn)
 {
 	unsigned place = poller->active_cnt++;
 
@@ -215,7 +215,7 @@ void shm_poller_activate(struct shm_poller *poller, struct shm_conn *conn)
 	if (conn->active)
 		look_soon(poller, conn);
 	else
-		join(poller, conn);
+		active_join(poller, conn);
 }
 
 void shm_poller_deactivate(struct shm_poller *poller, struct shm_conn *conn)
@@ -273,7 +273,7 @@ static void judge_fences(struct shm_poller *poller)
 		say_awake(poller, 0);
 }
 
-static void wake(struct shm_poller *poller)
+static void poller_wake(struct shm_poller *poller)
 {
 	/* the wake-up may be the byte of an inactive connection */
 	poller->until_wait = 0;
@@ -304,7 +304,7 @@ static int go_to_sleep(struct shm_poller *poller)
 		conn->covered = true;
 	}
 	atomic_thread_fence(memory_order_seq_cst);
-	return expedite ? membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED) : 0;
+	return expedite ? call_membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED) : 0;
 }
 
 /* has_any - is there something for shm_rx_poll() to do? */
@@ -321,8 +321,8 @@ static bool wants_poll(const struct shm_conn *conn)
 	return conn->split_waits ? conn->ended || shm_split_state(conn) : !conn->paused && has_any(conn);
 }
 
-/* anything - did a packet arrive before the senders saw that we sleep? */
-static bool anything(struct shm_poller *poller)
+/* any_arrived - did a packet arrive before the senders saw that we sleep? */
+static bool any_arrived(struct shm_poller *poller)
 {
 	unsigned i;
 
@@ -381,8 +381,8 @@ static inline int read_conn(struct shm_conn *conn, unsigned budget, bool *left)
 	return read_rest(conn, budget, shm_rx_one(conn), left);
 }
 
-/* answer - the bell of @conn has rung. */
-static int answer(struct shm_poller *poller, struct shm_conn *conn, unsigned budget, bool *left)
+/* answer_bell - the bell of @conn has rung. */
+static int answer_bell(struct shm_poller *poller, struct shm_conn *conn, unsigned budget, bool *left)
 {
 	int done = has_any(conn) ? read_conn(conn, budget, left) : 0;
 
@@ -410,16 +410,16 @@ static __attribute__((noinline)) int read_bells(struct shm_poller *poller, unsig
 			at = group * SHM_BELL_GROUP + i;
 			conn = rung[i] && at < bells->end ? bells->conns[at] : NULL;
 			if (conn && conn->active)
-				done += answer(poller, conn, budget, left);
+				done += answer_bell(poller, conn, budget, left);
 		}
 	}
 	return done;
 }
 
-/* recheck - a sender that was told to ring may have published before it saw that, and so shortly before
+/* recheck_doubt - a sender that was told to ring may have published before it saw that, and so shortly before
  * that the look that followed did not show it: look at all once more, one in each tick.
  */
-static void recheck(struct shm_poller *poller)
+static void recheck_doubt(struct shm_poller *poller)
 {
 	struct shm_conn *conn;
 
@@ -482,8 +482,8 @@ static inline __attribute__((always_inline)) int read_active(struct shm_poller *
 
 /* ---- work lists ---------------------------------------------------------------------------- */
 
-/* resume - offer the packet of a connection again that the engine had no memory for. */
-static int resume(struct list *item)
+/* resume_conn - offer the packet of a connection again that the engine had no memory for. */
+static int resume_conn(struct list *item)
 {
 	struct shm_conn *conn = container_of(item, struct shm_conn, state_node);
 
@@ -492,8 +492,8 @@ static int resume(struct list *item)
 	return shm_rx_poll(conn, OBJ_POLL_BUDGET, true);
 }
 
-/* pump - send what waits for room; the connection leaves the list when all is sent. */
-static int pump(struct list *item)
+/* pump_conn - send what waits for room; the connection leaves the list when all is sent. */
+static int pump_conn(struct list *item)
 {
 	struct shm_conn *conn = container_of(item, struct shm_conn, blocked_node);
 
@@ -503,7 +503,7 @@ static int pump(struct list *item)
 	return shm_tx_pump(conn);
 }
 
-static int report(struct list *item)
+static int report_failed(struct list *item)
 {
 	shm_connect_failed(container_of(item, struct shm_conn, state_node));
 	return 1;
@@ -551,8 +551,9 @@ static bool sockets_due(struct shm_poller *poller)
 	return true;
 }
 
-/* look - at all sockets in one poll, for a timer that is due: the rings have none, and polls may be seconds apart. */
-static bool look(struct chan_poller *base, int *done_p)
+/* look_all - at all sockets in one poll, for a timer that is due: the rings have none, and polls may be seconds apart.
+ */
+static bool look_all(struct chan_poller *base, int *done_p)
 {
 	unsigned calls = chan_poller_calls(base);
 	int cnt;
@@ -570,11 +571,11 @@ static __attribute__((noinline)) int poll_first(struct shm_poller *poller)
 	int done = 0;
 
 	if (poller->asleep)
-		wake(poller);
+		poller_wake(poller);
 	if (poller->base.timers.cnt)
-		done += chan_poller_timers(&poller->base, look);
+		done += chan_poller_timers(&poller->base, look_all);
 	if (chan_poller_resumes(&poller->base))
-		done += chan_poller_drain(&poller->base.paused, resume);
+		done += chan_poller_drain(&poller->base.paused, resume_conn);
 	return done;
 }
 
@@ -587,9 +588,9 @@ static __attribute__((noinline)) int poll_last(struct shm_poller *poller)
 		shm_rx_take_early(poller, LEAVE_POLLS);
 	if (!list_empty(&poller->splitting))
 		done += shm_split_pieces(poller);
-	done += chan_poller_drain(&base->dirty, pump);
+	done += chan_poller_drain(&base->dirty, pump_conn);
 	while (!list_empty(&base->failed))
-		done += chan_poller_drain(&base->failed, report);
+		done += chan_poller_drain(&base->failed, report_failed);
 	base->polling = false;
 	shm_poller_reap(poller);
 	base->chores = poller->asleep || base->timers.cnt || !list_empty(&base->paused) ||
@@ -614,7 +615,7 @@ static __attribute__((noinline)) int poll_more(struct shm_poller *poller, unsign
 	int done = 0;
 
 	if (poller->doubts)
-		recheck(poller);
+		recheck_doubt(poller);
 	judge_fences(poller);
 	adapt_front(poller);
 	find_sole(poller);
@@ -634,8 +635,8 @@ static inline void in_vain(struct shm_poller *poller)
 		cpu_relax();
 }
 
-/* stay - let polls be left out while the ring of the only connection has nothing. */
-static inline void stay(struct shm_poller *poller)
+/* skip_polls - let polls be left out while the ring of the only connection has nothing. */
+static inline void skip_polls(struct shm_poller *poller)
 {
 	struct obj_prog *prog = poller->base.base.prog;
 	const struct shm_conn *conn = poller->sole;
@@ -667,7 +668,7 @@ static __attribute__((noinline)) int poll_full(struct shm_poller *poller, unsign
 		done += poll_last(poller);
 	poller->base.polling = false;
 	if (!done && !left)
-		stay(poller);
+		skip_polls(poller);
 	return done;
 }
 
@@ -709,7 +710,7 @@ static int poll_all(struct obj_poller *base, unsigned budget)
 		return poll_rest(poller, budget, one);
 	poller->base.polling = false;
 	in_vain(poller);
-	stay(poller);
+	skip_polls(poller);
 	return 0;
 }
 
@@ -724,7 +725,7 @@ static bool blocked_moves(const struct shm_poller *poller)
 	return false;
 }
 
-static int arm(struct obj_poller *base, uint64_t *deadline_ns)
+static int poller_arm(struct obj_poller *base, uint64_t *deadline_ns)
 {
 	struct shm_poller *poller = container_of(base, struct shm_poller, base.base);
 	uint64_t now = clock_ns();
@@ -734,7 +735,7 @@ static int arm(struct obj_poller *base, uint64_t *deadline_ns)
 		return -FI_EAGAIN;
 	if (go_to_sleep(poller) < 0)
 		clock_earlier(deadline_ns, now + RETRY_SLEEP_NS);
-	if (anything(poller) || blocked_moves(poller))
+	if (any_arrived(poller) || blocked_moves(poller))
 		return -FI_EAGAIN;
 	deactivate_idle(poller);
 	chan_poller_sleep(&poller->base, deadline_ns);
@@ -754,7 +755,7 @@ static void close_poller(struct obj_poller *base)
 
 static const struct obj_poller_ops poller_ops = {
 	.poll = poll_all,
-	.arm = arm,
+	.arm = poller_arm,
 	.close = close_poller,
 };
 

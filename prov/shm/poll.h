@@ -92,8 +92,8 @@ struct shm_poller {
 	struct shm_bell_set bells;
 	unsigned conn_cnt;		/* of the group, in any state; active_room has room for each */
 	unsigned active_room;
-	unsigned doubts;		/* connections to look at though they have not rung: see recheck() */
-	unsigned rest_next;		/* whose turn it is among many, see recheck() */
+	unsigned doubts;		/* connections to look at though they have not rung: see recheck_doubt() */
+	unsigned rest_next;		/* whose turn it is among many, see recheck_doubt() */
 	unsigned until_wait;		/* rounds of @until_tick until the sockets are looked at anyway */
 	uint64_t tick;			/* clock_coarse_ns() when they last were */
 	uint64_t slept_ns;		/* clock_coarse_ns() when it last did; 0: never */

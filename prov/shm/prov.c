@@ -48,7 +48,7 @@ static int set_name(const char *name, void **addr, size_t *len)
 	return *addr ? 0 : -FI_ENOMEM;
 }
 
-static int make_name(const char *node, const char *service, char name[SHM_NAME_MAX])
+static int make_ep_name(const char *node, const char *service, char name[SHM_NAME_MAX])
 {
 	int ret = shm_name_make(node, service, name);
 
@@ -67,9 +67,9 @@ static int add_names(struct fi_info *info, const char *node, const char *service
 	char from[SHM_NAME_MAX], to[SHM_NAME_MAX];
 	int ret;
 
-	ret = make_name(flags & FI_SOURCE ? node : NULL, flags & FI_SOURCE ? service : NULL, from);
+	ret = make_ep_name(flags & FI_SOURCE ? node : NULL, flags & FI_SOURCE ? service : NULL, from);
 	if (!ret && !(flags & FI_SOURCE) && (node || service)) {
-		ret = make_name(node, service, to);
+		ret = make_ep_name(node, service, to);
 		dest = to;
 	}
 	if (ret)

@@ -11,8 +11,8 @@ static inline uint64_t to_begin(uint64_t bytes)
 	return -bytes & MASK;
 }
 
-/* fits - is there room for @len bytes, as far as is known of the receiver? */
-static bool fits(const struct shm_out *out, uint64_t skip, size_t len)
+/* out_fits - is there room for @len bytes, as far as is known of the receiver? */
+static bool out_fits(const struct shm_out *out, uint64_t skip, size_t len)
 {
 	return out->bytes + skip + len - out->seen_bytes <= SHM_DATA_SIZE;
 }
@@ -30,7 +30,7 @@ static uint64_t to_skip(const struct shm_out *out, size_t len)
 
 	if (at + len > SHM_DATA_SIZE)
 		return skip;
-	if (!fits(out, skip, len))
+	if (!out_fits(out, skip, len))
 		return 0;
 	return out->bytes == out->seen_bytes && (is_new(out, len) || at >= SHM_DATA_NEAR) ? skip : 0;
 }
@@ -56,9 +56,9 @@ void *shm_out_data(struct shm_out *out, size_t len, unsigned *kind_p)
 	}
 	len = shm_lines(len);
 	skip = to_skip(out, len);
-	if (!fits(out, skip, len)) {
+	if (!out_fits(out, skip, len)) {
 		shm_out_look(out);
-		if (!fits(out, skip, len))
+		if (!out_fits(out, skip, len))
 			return NULL;
 	}
 	if (skip)

@@ -23,9 +23,9 @@ struct target {
 	bool counted;
 };
 
-/* permits - does the lease permit the access?  The same checks as the target's of a packet. */
-static bool permits(struct shm_lease *lease, bool write, const struct fi_rma_iov *remote,
-		    struct target *target)
+/* lease_permits - does the lease permit the access?  The same checks as the target's of a packet. */
+static bool lease_permits(struct shm_lease *lease, bool write, const struct fi_rma_iov *remote,
+			  struct target *target)
 {
 	uint64_t base = atomic_load_explicit(&lease->base, memory_order_relaxed);
 	uint64_t len = atomic_load_explicit(&lease->len, memory_order_relaxed);
@@ -43,11 +43,11 @@ static bool permits(struct shm_lease *lease, bool write, const struct fi_rma_iov
 	return true;
 }
 
-/* enter - start to use a lease.  Returns 1 if it permits the access: leave() must follow; 0: it is of
+/* lease_enter - start to use a lease.  Returns 1 if it permits the access: lease_leave() must follow; 0: it is of
  * another region; -FI_EACCES: it does not permit it.
  */
-static int enter(struct shm_seg *seg, unsigned i, bool write, const struct fi_rma_iov *remote,
-		  struct target *target)
+static int lease_enter(struct shm_seg *seg, unsigned i, bool write, const struct fi_rma_iov *remote,
+		       struct target *target)
 {
 	struct shm_lease *lease = &seg->leases[i];
 	bool stands;
@@ -57,22 +57,22 @@ static int enter(struct shm_seg *seg, unsigned i, bool write, const struct fi_rm
 		return 0;
 	atomic_store(&seg->tx.inside, i + 1);
 	stands = atomic_load(&lease->stamp);
-	if (stands && permits(lease, write, remote, target))
+	if (stands && lease_permits(lease, write, remote, target))
 		return 1;
 	atomic_store_explicit(&seg->tx.inside, 0, memory_order_release);
 	return stands ? -FI_EACCES : 0;
 }
 
-static void leave(struct shm_seg *seg)
+static void lease_leave(struct shm_seg *seg)
 {
 	atomic_store_explicit(&seg->tx.inside, 0, memory_order_release);
 }
 
-/* copy - Returns 1: done; 0: failed, to be repeated by packets; -FI_EFAULT: one of the buffers is not there, or may
+/* rma_copy - Returns 1: done; 0: failed, to be repeated by packets; -FI_EFAULT: one of the buffers is not there, or may
  * not be accessed so, which packets do not mend.
  */
-static int copy(struct shm_conn *conn, bool write, const struct iovec *iov, size_t iov_cnt,
-		uint64_t addr, size_t len)
+static int rma_copy(struct shm_conn *conn, bool write, const struct iovec *iov, size_t iov_cnt,
+		    uint64_t addr, size_t len)
 {
 	struct iovec there = { (void *) (uintptr_t) addr, len };
 	int ret;
@@ -87,7 +87,7 @@ static int copy(struct shm_conn *conn, bool write, const struct iovec *iov, size
 	return ret == -FI_EFAULT ? ret : 0;
 }
 
-static bool usable(struct shm_conn *conn)
+static bool leases_usable(struct shm_conn *conn)
 {
 	return atomic_load_explicit(&conn->out.seg->rx.leased, memory_order_acquire) &&
 	       shm_conn_can_write(conn);
@@ -160,20 +160,20 @@ int shm_rma(void *chan, enum eng_rma what, const struct iovec *iov, size_t iov_c
 	struct target target;
 	int ret, refused = 0;
 
-	if (!conn || (what == ENG_RMA_SHORT && __builtin_expect(!is_absent(conn), 1)) || !usable(conn))
+	if (!conn || (what == ENG_RMA_SHORT && __builtin_expect(!is_absent(conn), 1)) || !leases_usable(conn))
 		return 0;
 	for (i = first; i < first + SHM_LEASE_WAYS; i++) {
-		ret = enter(conn->out.seg, i, write, remote, &target);
+		ret = lease_enter(conn->out.seg, i, write, remote, &target);
 		if (ret <= 0) {
 			refused |= ret;
 			continue;
 		}
 		ret = may_access(conn);
 		if (ret > 0)
-			ret = copy(conn, write, iov, iov_cnt, target.addr, remote->len);
+			ret = rma_copy(conn, write, iov, iov_cnt, target.addr, remote->len);
 		if (ret > 0)
 			shm_poller_works(conn->poller);
-		leave(conn->out.seg);
+		lease_leave(conn->out.seg);
 		*notify_p = target.counted;
 		return ret;
 	}

@@ -72,10 +72,10 @@ static bool is_readable(struct shm_conn *conn, const struct shm_iovs *from)
 	return !ret;
 }
 
-/* fetched - the payload of the PULL @from has been copied, or copying failed with @ret < 0.  Returns 1; -FI_EFAULT: the
- * destination cannot be written; else < 0, and the connection fails.
+/* pull_fetched - the payload of the PULL @from has been copied, or copying failed with @ret < 0.  Returns 1;
+ * -FI_EFAULT: the destination cannot be written; else < 0, and the connection fails.
  */
-static int fetched(struct shm_conn *conn, const struct shm_iovs *from, int ret)
+static int pull_fetched(struct shm_conn *conn, const struct shm_iovs *from, int ret)
 {
 	bool ours = ret == -FI_EFAULT && is_readable(conn, from);
 
@@ -97,9 +97,9 @@ static int fetched(struct shm_conn *conn, const struct shm_iovs *from, int ret)
 	return ret < 0 ? ret : 1;
 }
 
-/* fetch - read as much as fits @iov.  Returns as fetched(). */
-static int fetch(struct shm_conn *conn, const struct shm_iovs *from, size_t len,
-		 const struct iovec *iov, size_t iov_cnt)
+/* pull_fetch - read as much as fits @iov.  Returns as pull_fetched(). */
+static int pull_fetch(struct shm_conn *conn, const struct shm_iovs *from, size_t len,
+		      const struct iovec *iov, size_t iov_cnt)
 {
 	size_t room = iov_total(iov, iov_cnt);
 	int ret = -FI_ECONNRESET;
@@ -109,7 +109,7 @@ static int fetch(struct shm_conn *conn, const struct shm_iovs *from, size_t len,
 				   len < room ? len : room);
 		shm_pull_leave(conn->in.seg);
 	}
-	return fetched(conn, from, ret);
+	return pull_fetched(conn, from, ret);
 }
 
 /* fetch_split - the same, as a split copy if that is worth it.  Returns 0 if the sender has
@@ -124,10 +124,10 @@ static int fetch_split(struct shm_conn *conn, const struct shm_iovs *from, size_
 	if (len > room)
 		len = room;
 	if (conn->rx.body != SHM_BODY_NONE || !shm_split_wanted(conn, len, iov_cnt))
-		return fetch(conn, from, len, iov, iov_cnt);
+		return pull_fetch(conn, from, len, iov, iov_cnt);
 	ret = shm_split_read(conn, from, len, iov->iov_base);
 	if (ret)
-		return fetched(conn, from, ret);
+		return pull_fetched(conn, from, ret);
 	conn->rx.body = SHM_BODY_SPLIT;
 	conn->fast = false;
 	conn->rx.sink.cookie = cookie;
@@ -146,7 +146,7 @@ static bool finish_split(struct shm_conn *conn)
 	}
 	conn->rx.body = SHM_BODY_NONE;
 	conn->received = true;
-	ret = fetched(conn, &conn->split.from, ret);
+	ret = pull_fetched(conn, &conn->split.from, ret);
 	if (conn->state == SHM_CONN_READY)
 		shm_tx_send_done(conn);
 	chan_sink_end(&conn->rx.sink, &conn->link->base.base, ret < 0 ? -ret : 0);
@@ -164,7 +164,7 @@ static bool take_over(struct shm_conn *conn, struct shm_hold *hold)
 
 	if (!iov.iov_base)
 		return true;
-	ret = fetch(conn, &hold->from, hold->base.len, &iov, 1);
+	ret = pull_fetch(conn, &hold->from, hold->base.len, &iov, 1);
 	if (ret > 0) {
 		chan_hold_fetched(&hold->base, iov.iov_base);
 		return true;
@@ -177,9 +177,9 @@ static bool take_over(struct shm_conn *conn, struct shm_hold *hold)
 
 /* ---- packets ------------------------------------------------------------------------------------ */
 
-/* apply - carry out the engine's verdict.  False: take nothing more for now. */
-static bool apply(struct shm_conn *conn, enum eng_rx_verdict verdict, struct eng_rx *rx,
-		   const struct shm_iovs *remote)
+/* apply_verdict - carry out the engine's verdict.  False: take nothing more for now. */
+static bool apply_verdict(struct shm_conn *conn, enum eng_rx_verdict verdict, struct eng_rx *rx,
+			  const struct shm_iovs *remote)
 {
 	struct shm_hold *held = conn->poller->held;
 	int ret;
@@ -242,7 +242,7 @@ static void pause_conn(struct shm_conn *conn)
 	chan_poller_chore(&conn->poller->base);
 }
 
-static bool offer(struct shm_conn *conn, struct eng_rx *rx, const struct shm_iovs *remote)
+static bool offer_packet(struct shm_conn *conn, struct eng_rx *rx, const struct shm_iovs *remote)
 {
 	struct shm_poller *poller = conn->poller;
 	enum eng_rx_verdict verdict = ENG_RX_DONE;
@@ -258,7 +258,7 @@ static bool offer(struct shm_conn *conn, struct eng_rx *rx, const struct shm_iov
 		return false;
 	if (__builtin_expect(verdict == ENG_RX_DONE && !remote && rx->avail == rx->len, 1))
 		return true;
-	if (apply(conn, verdict, rx, remote))
+	if (apply_verdict(conn, verdict, rx, remote))
 		return true;
 	if (verdict == ENG_RX_LATER)
 		pause_conn(conn);
@@ -275,7 +275,7 @@ static bool on_short(struct shm_conn *conn, struct shm_item *item)
 	rx.hdr_len = item->hdr_len;
 	rx.data = item->body + item->hdr_len;
 	rx.avail = rx.len = item->len;
-	return offer(conn, &rx, NULL);
+	return offer_packet(conn, &rx, NULL);
 }
 
 static bool on_data(struct shm_conn *conn, struct shm_item *item)
@@ -299,7 +299,7 @@ static bool on_data(struct shm_conn *conn, struct shm_item *item)
 	rx.data = item->data + item->data_hdr;
 	rx.avail = item->len;
 	rx.len = total;
-	return offer(conn, &rx, NULL);
+	return offer_packet(conn, &rx, NULL);
 }
 
 static bool on_more(struct shm_conn *conn, struct shm_item *item)
@@ -345,7 +345,7 @@ static bool on_pull(struct shm_conn *conn, struct shm_item *item)
 	rx.avail = 0;
 	rx.len = item->len;
 	conn->rx.pulls++;
-	if (offer(conn, &rx, &from))
+	if (offer_packet(conn, &rx, &from))
 		return true;
 	if (conn->paused)
 		conn->rx.pulls--;

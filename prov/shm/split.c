@@ -56,10 +56,10 @@ static void open_copy(struct shm_split *split, struct shm_split_own *own, const 
 	atomic_store_explicit(&split->word, shm_split_word(own->turn, 1, 0), memory_order_release);
 }
 
-/* take - up to @want more pieces for us, after @front.  Returns how many; 0: all are taken,
+/* take_pieces - up to @want more pieces for us, after @front.  Returns how many; 0: all are taken,
  * own->back of them by the other side.
  */
-static size_t take(struct shm_split *split, struct shm_split_own *own, size_t front, size_t want)
+static size_t take_pieces(struct shm_split *split, struct shm_split_own *own, size_t front, size_t want)
 {
 	size_t cnt = shm_split_cnt(own->len), back, part;
 	uint64_t word = atomic_load_explicit(&split->word, memory_order_acquire);
@@ -91,13 +91,13 @@ static int copy_front(struct shm_conn *conn, struct shm_split *split, struct shm
 		end = (front + cnt) * piece;
 		ret = copy(conn, what, front * piece, end < own->len ? end : own->len);
 		front += cnt;
-		cnt = take(split, own, front, ret ? SIZE_MAX : 1);
+		cnt = take_pieces(split, own, front, ret ? SIZE_MAX : 1);
 	}
 	return ret;
 }
 
-/* state - Returns 1: the other side has copied its pieces; 0: not yet; -1: it could not. */
-static int state(const struct shm_split *split, const struct shm_split_own *own)
+/* other_side_state - Returns 1: the other side has copied its pieces; 0: not yet; -1: it could not. */
+static int other_side_state(const struct shm_split *split, const struct shm_split_own *own)
 {
 	uint64_t done;
 
@@ -111,7 +111,7 @@ static int state(const struct shm_split *split, const struct shm_split_own *own)
 
 bool shm_split_is_busy(const struct shm_split *split, const struct shm_split_own *own)
 {
-	return own->open && !state(split, own);
+	return own->open && !other_side_state(split, own);
 }
 
 /* copy_back - the other side could not: copy the pieces that it took. */
@@ -133,9 +133,9 @@ static int copy_back(struct shm_conn *conn, struct shm_split *split, struct shm_
  */
 static void await_end(struct shm_conn *conn, struct shm_split *split, struct shm_split_own *own)
 {
-	while (!state(split, own) && !shm_conn_ended(conn) && shm_conn_wait(conn))
+	while (!other_side_state(split, own) && !shm_conn_ended(conn) && shm_conn_wait(conn))
 		;
-	own->open = !state(split, own) && !shm_conn_ended(conn);
+	own->open = !other_side_state(split, own) && !shm_conn_ended(conn);
 	if (!own->open)
 		conn->give_up_ns = 0;
 	own->alone = ALONE_AFTER_LATE;
@@ -209,7 +209,7 @@ int shm_split_read(struct shm_conn *conn, const struct shm_iovs *from, size_t le
 		s->own.open = false;
 		return -FI_ETIMEDOUT;
 	}
-	if (state(split, &s->own) > 0)
+	if (other_side_state(split, &s->own) > 0)
 		return close_split(conn, false, 1);
 	s->from = *from;
 	s->since = clock_ns();
@@ -228,7 +228,7 @@ int shm_split_poll(struct shm_conn *conn)
 
 int shm_split_state(const struct shm_conn *conn)
 {
-	return state(&conn->in.seg->split, &conn->split.own);
+	return other_side_state(&conn->in.seg->split, &conn->split.own);
 }
 
 void shm_split_end(struct shm_conn *conn)
@@ -282,13 +282,13 @@ static int access_part(struct shm_conn *conn, const void *what, size_t off, size
 	return shm_cma_copy(conn->pid, a->write, &here, 1, &there, 1, end - off);
 }
 
-/* await_pieces - returns as state(); 0: the target is late. */
+/* await_pieces - returns as other_side_state(); 0: the target is late. */
 static int await_pieces(const struct shm_split *split, const struct shm_split_own *own, uint64_t began)
 {
 	uint64_t now = clock_ns(), until = now + LATE_NS + (now - began);
 	int ret;
 
-	while (!(ret = state(split, own)) && clock_ns() < until)
+	while (!(ret = other_side_state(split, own)) && clock_ns() < until)
 		cpu_relax();
 	return ret;
 }
@@ -379,8 +379,8 @@ static int take_piece(struct shm_conn *conn, struct shm_split *split, uint32_t *
 	return 1;
 }
 
-/* checked - shm_cma_copy() has returned @ret. */
-static bool checked(struct shm_conn *conn, int ret)
+/* copy_checked - shm_cma_copy() has returned @ret. */
+static bool copy_checked(struct shm_conn *conn, int ret)
 {
 	if (ret == -FI_EPERM)
 		conn->can_write = false;	/* the kernel has revoked it */
@@ -397,7 +397,7 @@ static bool write_piece(struct shm_conn *conn, const struct piece *piece)
 	if (!pkt || piece->off + piece->len > pkt->len)
 		return false;
 	cnt = iov_slice(pkt->iov, pkt->iov_cnt, piece->off, piece->len, from);
-	return checked(conn, shm_cma_copy(conn->pid, true, from, cnt, &to, 1, piece->len));
+	return copy_checked(conn, shm_cma_copy(conn->pid, true, from, cnt, &to, 1, piece->len));
 }
 
 int shm_split_write(struct shm_conn *conn)
@@ -419,11 +419,11 @@ static bool assist_piece(struct shm_conn *conn, const struct piece *piece)
 
 	if (!shm_tenant_permits(conn, piece->id, piece->addr, piece->len))
 		return false;
-	return checked(conn, shm_cma_copy(conn->pid, !piece->id, &here, 1, &there, 1, piece->len));
+	return copy_checked(conn, shm_cma_copy(conn->pid, !piece->id, &here, 1, &there, 1, piece->len));
 }
 
-/* assist - Returns how many pieces were copied. */
-static int assist(struct shm_conn *conn)
+/* assist_access - Returns how many pieces were copied. */
+static int assist_access(struct shm_conn *conn)
 {
 	struct shm_split *split = &conn->in.seg->access;
 	int done;
@@ -441,7 +441,7 @@ static int assist(struct shm_conn *conn)
 
 void shm_split_assist(struct shm_conn *conn)
 {
-	assist(conn);
+	assist_access(conn);
 	if (!conn->assists || !list_empty(&conn->split_node))
 		return;
 	list_add_tail(&conn->split_node, &conn->poller->splitting);
@@ -459,7 +459,7 @@ int shm_split_pieces(struct shm_poller *poller)
 		if (~conn->tx.free)
 			done += shm_split_write(conn);
 		if (conn->assists)
-			done += assist(conn);
+			done += assist_access(conn);
 		if (!~conn->tx.free && !conn->assists)
 			list_del(&conn->split_node);
 	}

@@ -16,7 +16,7 @@
 /* A packet needs one slot, and one more stays free for a STALL. */
 #define SLOTS_WANTED 2
 
-static inline void publish(struct shm_conn *conn, unsigned kind, size_t hdr_len, size_t len)
+static inline void publish_item(struct shm_conn *conn, unsigned kind, size_t hdr_len, size_t len)
 {
 	shm_out_publish(&conn->out, kind, hdr_len, len);
 	if (__builtin_expect(shm_out_asleep(&conn->out), 0))
@@ -28,7 +28,7 @@ static void publish_unordered(struct shm_conn *conn, unsigned kind, size_t len)
 {
 	bool clear = conn->out.clear == conn->out.pos;
 
-	publish(conn, kind, 0, len);
+	publish_item(conn, kind, 0, len);
 	if (clear)
 		conn->out.clear = conn->out.pos;
 }
@@ -41,8 +41,8 @@ static bool peer_can_read(const struct shm_conn *conn)
 	       conn->tx.free;
 }
 
-/* pulls - is payload of @len bytes left in our memory? */
-static inline bool pulls(const struct shm_conn *conn, size_t len)
+/* is_pulled - is payload of @len bytes left in our memory? */
+static inline bool is_pulled(const struct shm_conn *conn, size_t len)
 {
 	return __builtin_expect(len >= shm_conf.pull_size, 0) && peer_can_read(conn);
 }
@@ -58,7 +58,7 @@ static inline int put_short(struct shm_conn *conn, struct eng_pkt *pkt)
 		memcpy(slot->body + pkt->hdr_len, pkt->iov[0].iov_base, pkt->len);
 	else if (pkt->len)
 		iov_gather(pkt->iov, pkt->iov_cnt, 0, slot->body + pkt->hdr_len, pkt->len);
-	publish(conn, SHM_SHORT, pkt->hdr_len, pkt->len);
+	publish_item(conn, SHM_SHORT, pkt->hdr_len, pkt->len);
 	return 1;
 }
 
@@ -93,7 +93,7 @@ static int put_data(struct shm_conn *conn, struct eng_pkt *pkt)
 		return -FI_EAGAIN;
 	data = put_hdr(conn, pkt, SHM_DATA, data);
 	put_payload(pkt, 0, data, pkt->len);
-	publish(conn, kind, pkt->hdr_len, pkt->len);
+	publish_item(conn, kind, pkt->hdr_len, pkt->len);
 	return 1;
 }
 
@@ -115,7 +115,7 @@ static bool put_piece(struct shm_conn *conn, struct eng_pkt *pkt, size_t len)
 		data = put_hdr(conn, pkt, what, data);
 	}
 	put_payload(pkt, pkt->sent, data, len);
-	publish(conn, kind, hdr_len, len);
+	publish_item(conn, kind, hdr_len, len);
 	pkt->sent += len;
 	return true;
 }
@@ -159,14 +159,14 @@ static int put_pull(struct shm_conn *conn, struct eng_pkt *pkt)
 		list_add_tail(&conn->split_node, &conn->poller->splitting);
 		chan_poller_chore(&conn->poller->base);
 	}
-	publish(conn, kind, pkt->hdr_len, pkt->len);
+	publish_item(conn, kind, pkt->hdr_len, pkt->len);
 	return 0;
 }
 
-/* put - send one packet, or the rest of it.  Returns 1: all of it is in shared memory; 0: it
+/* put_pkt - send one packet, or the rest of it.  Returns 1: all of it is in shared memory; 0: it
  * is in flight and its buffers must stay; -FI_EAGAIN: there is no room.
  */
-static inline int put(struct shm_conn *conn, struct eng_pkt *pkt)
+static inline int put_pkt(struct shm_conn *conn, struct eng_pkt *pkt)
 {
 	if (__builtin_expect(!shm_out_room(&conn->out, SLOTS_WANTED), 0))
 		return -FI_EAGAIN;
@@ -174,7 +174,7 @@ static inline int put(struct shm_conn *conn, struct eng_pkt *pkt)
 		return put_short(conn, pkt);
 	if (pkt->sent)
 		return put_pieces(conn, pkt);
-	if (pulls(conn, pkt->len))
+	if (is_pulled(conn, pkt->len))
 		return put_pull(conn, pkt);
 	return pkt->len <= SHM_PIECE_MAX ? put_data(conn, pkt) : put_pieces(conn, pkt);
 }
@@ -230,7 +230,7 @@ static int send_once(struct shm_conn *conn, struct eng_pkt *pkt)
 {
 	int ret = -FI_EAGAIN;
 
-	if (__builtin_expect(conn->ended || !conn->ready, 0) || pulls(conn, pkt->len))
+	if (__builtin_expect(conn->ended || !conn->ready, 0) || is_pulled(conn, pkt->len))
 		return -FI_ENOBUFS;
 	if (__builtin_expect(list_empty(&conn->chan->base.pending) &&
 			     shm_out_room(&conn->out, SLOTS_WANTED), 1))
@@ -259,7 +259,7 @@ int shm_tx_send(struct shm_conn *conn, struct eng_pkt *pkt)
 	}
 	if (__builtin_expect(list_empty(&conn->chan->base.pending), 1)) {
 		unordered = pkt->flags & ENG_PKT_NOTICE && conn->out.clear == conn->out.pos;
-		ret = put(conn, pkt);
+		ret = put_pkt(conn, pkt);
 		if (__builtin_expect(unordered && ret > 0, 0))
 			conn->out.clear = conn->out.pos;
 		if (__builtin_expect(ret >= 0, 1))
@@ -294,7 +294,7 @@ void *shm_tx_slot(void *chan, size_t len)
 
 int shm_tx_post(void *chan, size_t hdr_len, size_t len)
 {
-	publish(((struct chan *) chan)->conn, SHM_SHORT, hdr_len, len);
+	publish_item(((struct chan *) chan)->conn, SHM_SHORT, hdr_len, len);
 	return 1;
 }
 
@@ -308,7 +308,7 @@ int shm_tx_pump(struct shm_conn *conn)
 	shm_tx_send_done(conn);
 	while (!list_empty(txq) && conn->state == SHM_CONN_READY) {
 		pkt = container_of(txq->next, struct eng_pkt, node);
-		ret = put(conn, pkt);
+		ret = put_pkt(conn, pkt);
 		if (ret >= 0 && !moves) {
 			moves = true;
 			shm_out_moves(&conn->out, clock_ns());

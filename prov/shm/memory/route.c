@@ -52,8 +52,8 @@ static bool other_user_ns(pid_t pid)
 	       !read_file(name, theirs, sizeof(theirs)) && strcmp(ours, theirs);
 }
 
-/* undumpable - the kernel gives the files of such a process to root. */
-static bool undumpable(pid_t pid)
+/* is_undumpable - the kernel gives the files of such a process to root. */
+static bool is_undumpable(pid_t pid)
 {
 	char name[64];
 	struct stat st;
@@ -77,7 +77,7 @@ static const char *forbidden_text(pid_t pid)
 		return "a filter of system calls (seccomp) forbids process_vm_readv";
 	if (other_user_ns(pid))
 		return "it is in another user namespace";
-	if (undumpable(pid))
+	if (is_undumpable(pid))
 		return "it is not dumpable (PR_SET_DUMPABLE, or it has changed its user)";
 	if (ptrace_scope())
 		return "the kernel forbids it (kernel.yama.ptrace_scope is not 0)";

@@ -17,7 +17,7 @@
 
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
-static int map(int fd, size_t size, void **mem_p)
+static int map_memory(int fd, size_t size, void **mem_p)
 {
 	void *mem = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
@@ -29,10 +29,10 @@ static int map(int fd, size_t size, void **mem_p)
 	return 0;
 }
 
-/* place - prefer pages on the receiver's NUMA node.  By default the first access decides,
+/* place_memory - prefer pages on the receiver's NUMA node.  By default the first access decides,
  * which is the sender's, though the receiver reads far more often.  Errors are ignored.
  */
-static void place(void *mem, size_t size)
+static void place_memory(void *mem, size_t size)
 {
 	unsigned long nodes[1024 / (CHAR_BIT * sizeof(unsigned long))] = { 0 };
 	const unsigned bits = CHAR_BIT * sizeof(*nodes);
@@ -58,12 +58,12 @@ int shm_mem_make(size_t size, void **mem_p, int *fd_p)
 	if (ftruncate(fd, (off_t) size) || fcntl(fd, F_ADD_SEALS, SEALS))
 		ret = -errno;
 	else
-		ret = map(fd, size, mem_p);
+		ret = map_memory(fd, size, mem_p);
 	if (ret) {
 		close(fd);
 		return ret;
 	}
-	place(*mem_p, size);
+	place_memory(*mem_p, size);
 	*fd_p = fd;
 	return 0;
 }
@@ -78,7 +78,7 @@ int shm_mem_map(int fd, size_t size, void **mem_p)
 		return -FI_EINVAL;
 	if (fstat(fd, &st) || st.st_size != (off_t) size)
 		return -FI_EINVAL;
-	return map(fd, size, mem_p);
+	return map_memory(fd, size, mem_p);
 }
 
 void shm_mem_unmap(void *mem, size_t size)

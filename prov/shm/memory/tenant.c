@@ -59,19 +59,19 @@ static bool uses_place(const struct shm_tenant *t, unsigned i)
 	return atomic_load(&t->in->tx.inside) == i + 1;
 }
 
-/* copying - does this process copy a piece for the peer, which may have left the lease already? */
-static bool copying(const struct shm_tenant *t)
+/* is_copying - does this process copy a piece for the peer, which may have left the lease already? */
+static bool is_copying(const struct shm_tenant *t)
 {
 	return atomic_load(&t->copying);
 }
 
-/* pulling - does the peer read what PULLs named? */
-static bool pulling(const struct shm_tenant *t)
+/* is_pulling - does the peer read what PULLs named? */
+static bool is_pulling(const struct shm_tenant *t)
 {
 	return t->pulled < t->pulled_end && atomic_load(&t->out->rx.pulling);
 }
 
-static bool overlaps(uintptr_t from, uintptr_t to, uintptr_t addr, size_t len)
+static bool ranges_overlap(uintptr_t from, uintptr_t to, uintptr_t addr, size_t len)
 {
 	return addr < to && (from <= addr || from - addr < len);
 }
@@ -80,27 +80,27 @@ static bool overlaps(uintptr_t from, uintptr_t to, uintptr_t addr, size_t len)
 static bool has_piece(const struct shm_split *split, const struct shm_split_own *own, uintptr_t addr,
 		      size_t len)
 {
-	return shm_split_is_busy(split, own) && overlaps(own->at, own->at + own->len, addr, len);
+	return shm_split_is_busy(split, own) && ranges_overlap(own->at, own->at + own->len, addr, len);
 }
 
-static bool touches(const struct obj_tenant *base, uintptr_t addr, size_t len)
+static bool tenant_touches(const struct obj_tenant *base, uintptr_t addr, size_t len)
 {
 	const struct shm_tenant *t = tenant_of(base);
 
 	return (has_piece(&t->in->split, &t->message, addr, len) ||
 		has_piece(&t->out->access, &t->access, addr, len) ||
-		(pulling(t) && overlaps(t->pulled, t->pulled_end, addr, len))) && !peer_ended(t);
+		(is_pulling(t) && ranges_overlap(t->pulled, t->pulled_end, addr, len))) && !peer_ended(t);
 }
 
 static bool is_inside(const struct obj_tenant *base)
 {
 	const struct shm_tenant *t = tenant_of(base);
 
-	if (copying(t))
+	if (is_copying(t))
 		return true;
 	return ((t->leases && atomic_load(&t->in->tx.inside)) ||
 		shm_split_is_busy(&t->in->split, &t->message) ||
-		shm_split_is_busy(&t->out->access, &t->access) || pulling(t)) && !peer_ended(t);
+		shm_split_is_busy(&t->out->access, &t->access) || is_pulling(t)) && !peer_ended(t);
 }
 
 /* ---- leases --------------------------------------------------------------------------------- */
@@ -115,7 +115,7 @@ static void take_back(struct shm_tenant *t, unsigned i)
 static bool revoke_place(struct shm_tenant *t, unsigned i)
 {
 	take_back(t, i);
-	return copying(t) || (uses_place(t, i) && !peer_ended(t));
+	return is_copying(t) || (uses_place(t, i) && !peer_ended(t));
 }
 
 static bool end_lease(struct obj_tenant *base, uint64_t key)
@@ -136,7 +136,7 @@ static unsigned find_place(struct shm_tenant *t, uint64_t key)
 	unsigned i, first = shm_lease_first(key);
 
 	for (i = first; i < first + SHM_LEASE_WAYS; i++)
-		if (!t->leases[i].live && !uses_place(t, i) && !copying(t))
+		if (!t->leases[i].live && !uses_place(t, i) && !is_copying(t))
 			return i;
 	i = first + t->turn++ % SHM_LEASE_WAYS;
 	return revoke_place(t, i) ? SHM_LEASES : i;
@@ -182,7 +182,7 @@ static bool has_lease(const struct shm_tenant *tenant, uint64_t key)
 	return false;
 }
 
-static void grant(struct obj_tenant *base, const struct obj_lease *lease)
+static void tenant_grant(struct obj_tenant *base, const struct obj_lease *lease)
 {
 	struct shm_tenant *t = tenant_of(base);
 	unsigned i;
@@ -235,9 +235,9 @@ static void free_tenant(struct obj_tenant *base)
 }
 
 static const struct obj_tenant_ops ops = {
-	.let = grant,
+	.let = tenant_grant,
 	.end = end_lease,
-	.touches = touches,
+	.touches = tenant_touches,
 	.inside = is_inside,
 	.free = free_tenant,
 };
