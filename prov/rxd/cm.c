@@ -83,15 +83,15 @@ void rxd_cm_forget(struct rxd_link *link)
 	forget_old(link, 0);
 }
 
-static struct rxd_request *find(struct rxd_link *link, const struct rxd_hello *hello)
+static struct rxd_request *request_find(struct rxd_link *link, const struct rxd_hello *hello)
 {
 	struct rxd_request *request = hmap_find(&link->request_by, key_of(hello->cid, hello->epoch));
 
 	return request && request->cid == hello->cid && request->epoch == hello->epoch ? request : NULL;
 }
 
-/* remember - Returns the request, with a reference for the engine, or NULL. */
-static struct rxd_request *remember(struct rxd_link *link, const struct rxd_hello *hello)
+/* request_remember - Returns the request, with a reference for the engine, or NULL. */
+static struct rxd_request *request_remember(struct rxd_link *link, const struct rxd_hello *hello)
 {
 	struct rxd_request *request = NULL;
 	int ret = -FI_ENOMEM;
@@ -119,14 +119,14 @@ void rxd_cm_hello(struct rxd_link *link, const struct rxd_pkt *pkt)
 	struct req *req;
 
 	forget_old(link, rxd_dg_now());
-	request = find(link, hello);
+	request = request_find(link, hello);
 	if (request) {
 		if (request->rejected)
 			rxd_refuse_send(link, hello, CHAN_REJECTED, request->data, request->len);
 		return;
 	}
 	req = malloc(sizeof(*req));
-	request = req ? remember(link, hello) : NULL;
+	request = req ? request_remember(link, hello) : NULL;
 	if (!request) {
 		free(req);
 		rxd_refuse_send(link, hello, CHAN_BUSY, NULL, 0);

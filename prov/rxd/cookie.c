@@ -11,30 +11,30 @@ struct sip {
 	uint64_t v[4];
 };
 
-static uint64_t rotate(uint64_t x, unsigned n)
+static uint64_t sip_rotate(uint64_t x, unsigned n)
 {
 	return x << n | x >> (64 - n);
 }
 
-static void rounds(struct sip *s, int n)
+static void sip_rounds(struct sip *s, int n)
 {
 	while (n--) {
 		s->v[0] += s->v[1];
 		s->v[2] += s->v[3];
-		s->v[1] = rotate(s->v[1], 13) ^ s->v[0];
-		s->v[3] = rotate(s->v[3], 16) ^ s->v[2];
-		s->v[0] = rotate(s->v[0], 32) + s->v[3];
+		s->v[1] = sip_rotate(s->v[1], 13) ^ s->v[0];
+		s->v[3] = sip_rotate(s->v[3], 16) ^ s->v[2];
+		s->v[0] = sip_rotate(s->v[0], 32) + s->v[3];
 		s->v[2] += s->v[1];
-		s->v[3] = rotate(s->v[3], 21) ^ s->v[0];
-		s->v[1] = rotate(s->v[1], 17) ^ s->v[2];
-		s->v[2] = rotate(s->v[2], 32);
+		s->v[3] = sip_rotate(s->v[3], 21) ^ s->v[0];
+		s->v[1] = sip_rotate(s->v[1], 17) ^ s->v[2];
+		s->v[2] = sip_rotate(s->v[2], 32);
 	}
 }
 
-static void absorb(struct sip *s, uint64_t word)
+static void sip_absorb(struct sip *s, uint64_t word)
 {
 	s->v[3] ^= word;
-	rounds(s, 2);
+	sip_rounds(s, 2);
 	s->v[0] ^= word;
 }
 
@@ -49,18 +49,18 @@ uint64_t rxd_siphash(const struct rxd_key *key, const void *buf, size_t len)
 
 	for (; len >= 8; p += 8, len -= 8) {
 		memcpy(&word, p, 8);
-		absorb(&s, le64toh(word));
+		sip_absorb(&s, le64toh(word));
 	}
 	while (len--)
 		last |= (uint64_t) p[len] << 8 * len;
-	absorb(&s, last);
+	sip_absorb(&s, last);
 	s.v[2] ^= 0xff;
-	rounds(&s, 4);
+	sip_rounds(&s, 4);
 	return s.v[0] ^ s.v[1] ^ s.v[2] ^ s.v[3];
 }
 
 /* 0 stands for no cookie.  The structure has no padding, so that all of it is defined. */
-static uint64_t mac(const struct rxd_key *key, const struct rxd_hello *hello, uint64_t stamp)
+static uint64_t cookie_mac(const struct rxd_key *key, const struct rxd_hello *hello, uint64_t stamp)
 {
 	struct {
 		uint64_t cid, epoch, serial, stamp;
@@ -80,7 +80,7 @@ static uint64_t mac(const struct rxd_key *key, const struct rxd_hello *hello, ui
 struct rxd_cookie rxd_cookie_make(const struct rxd_key *key, const struct rxd_hello *hello,
 				  uint64_t now)
 {
-	return (struct rxd_cookie) { .mac = mac(key, hello, now), .stamp = now };
+	return (struct rxd_cookie) { .mac = cookie_mac(key, hello, now), .stamp = now };
 }
 
 /* A time in the future is of another key: the clock of an endpoint does not go back. */
@@ -89,5 +89,5 @@ bool rxd_cookie_good(const struct rxd_key *key, const struct rxd_hello *hello, u
 	const struct rxd_cookie *cookie = &hello->cookie;
 
 	return cookie->mac && cookie->stamp <= now && now - cookie->stamp < RXD_COOKIE_LIFE_NS &&
-	       cookie->mac == mac(key, hello, cookie->stamp);
+	       cookie->mac == cookie_mac(key, hello, cookie->stamp);
 }

@@ -14,7 +14,7 @@ static bool by_processor;
 #endif
 
 __attribute__((constructor))
-static void prepare(void)
+static void table_prepare(void)
 {
 	uint32_t i, bit, crc;
 

@@ -74,7 +74,7 @@ static struct port *port_of(struct rxd_dg *dg)
 
 /* ---- opening ------------------------------------------------------------------------- */
 
-static int post(struct rxbuf *buf)
+static int buf_post(struct rxbuf *buf)
 {
 	struct port *port = buf->port;
 	struct iovec iov = { buf->data, buf->size };
@@ -91,7 +91,7 @@ static int post(struct rxbuf *buf)
 /* A provider below that has no room is asked again by the next poll, see repost_all(). */
 static void post_or_keep(struct rxbuf *buf)
 {
-	if (post(buf))
+	if (buf_post(buf))
 		list_add_tail(&buf->node, &buf->port->unposted);
 }
 
@@ -151,7 +151,7 @@ void rxd_dg_mark(struct rxd_dg *dg, bool ect)
 }
 
 /* How much the socket below can take in: the window that peers are told depends on it. */
-static size_t room_of(struct fid_ep *ep)
+static size_t socket_room(struct fid_ep *ep)
 {
 	size_t size = 0, len = sizeof(size);
 
@@ -183,7 +183,7 @@ static int port_open(struct port *port, struct fi_info *info)
 	port->dg.iov_max = info->tx_attr->iov_limit < RXD_DOM_PIECES ?
 			   info->tx_attr->iov_limit : RXD_DOM_PIECES;
 	port->inject_max = info->tx_attr->inject_size;
-	port->dg.room = room_of(port->ep);
+	port->dg.room = socket_room(port->ep);
 	return make_buffers(port);
 }
 
@@ -471,14 +471,14 @@ static void repost_all(struct port *port)
 	struct list *node;
 
 	while ((node = list_pop(&port->unposted))) {
-		if (!post(container_of(node, struct rxbuf, node)))
+		if (!buf_post(container_of(node, struct rxbuf, node)))
 			continue;
 		list_add_head(node, &port->unposted);
 		return;
 	}
 }
 
-static void sent(struct rxd_txbuf *buf)
+static void copy_sent(struct rxd_txbuf *buf)
 {
 	buf->dom->out--;
 	layer_buf_put(&buf->dom->base.mem, &buf->buf);
@@ -498,7 +498,7 @@ static bool take_error(struct rxd_dom *dom)
 	return true;
 }
 
-static void take(struct fi_cq_data_entry *entry, rxd_dg_fn *fn)
+static void take_datagram(struct fi_cq_data_entry *entry, rxd_dg_fn *fn)
 {
 	struct rxbuf *buf = entry->op_context;
 	struct rxd_meta meta = { 0 };
@@ -513,8 +513,8 @@ static void take(struct fi_cq_data_entry *entry, rxd_dg_fn *fn)
 		post_or_keep(buf);
 }
 
-/* reap - release the copies whose sends have completed. */
-static void reap(struct rxd_dom *dom)
+/* copies_reap - release the copies whose sends have completed. */
+static void copies_reap(struct rxd_dom *dom)
 {
 	struct fi_cq_err_entry err = { 0 };
 	struct fi_cq_msg_entry entry;
@@ -523,9 +523,9 @@ static void reap(struct rxd_dom *dom)
 	for (;;) {
 		got = fi_cq_read(dom->tx_cq, &entry, 1);
 		if (got == 1)
-			sent(entry.op_context);
+			copy_sent(entry.op_context);
 		else if (got == -FI_EAVAIL && fi_cq_readerr(dom->tx_cq, &err, 0) == 1)
-			sent(err.op_context);
+			copy_sent(err.op_context);
 		else
 			return;
 	}
@@ -540,7 +540,7 @@ static unsigned dom_poll(struct rxd_dom *dom, unsigned budget, rxd_dg_fn *fn)
 	ssize_t i, got;
 
 	if (dom->out)
-		reap(dom);
+		copies_reap(dom);
 	do {
 		if (done)
 			dom->poller->input_ns = 0;
@@ -550,7 +550,7 @@ static unsigned dom_poll(struct rxd_dom *dom, unsigned budget, rxd_dg_fn *fn)
 		for (i = 0; i < got; i++) {
 			if (i + 1 < got)
 				__builtin_prefetch(entry[i + 1].buf);
-			take(&entry[i], fn);
+			take_datagram(&entry[i], fn);
 		}
 		done += got > 0 ? (unsigned) got : 0;
 	} while (got == BURST && done < budget);

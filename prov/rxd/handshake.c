@@ -233,7 +233,7 @@ static bool follow_listener(struct rxd_conn *conn, const struct rxd_hello *hello
 	return true;
 }
 
-static void connected(struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t now)
+static void handshake_connected(struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t now)
 {
 	struct rxd_handshake *handshake = conn->handshake;
 
@@ -268,11 +268,11 @@ void rxd_on_welcome(struct rxd_conn *conn, const struct rxd_pkt *pkt)
 	else if (pkt->hello.kind != rxd_link_kind(rxd_conn_link(conn)))
 		rxd_attempt_fail(conn, FI_EPROTO);
 	else if (!conn->chan.link->msg || follow_listener(conn, &pkt->hello))
-		connected(conn, pkt, now);
+		handshake_connected(conn, pkt, now);
 }
 
 /* The program at the peer has rejected the request. */
-static void rejected(struct rxd_conn *conn, const struct rxd_pkt *pkt)
+static void request_rejected(struct rxd_conn *conn, const struct rxd_pkt *pkt)
 {
 	struct eng_peer *peer = chan_peer(&conn->chan);
 	struct chan_link *link = conn->chan.link;
@@ -292,7 +292,7 @@ void rxd_on_refuse(struct rxd_conn *conn, const struct rxd_pkt *pkt)
 		rxd_conn_release(conn, FI_ECANCELED);
 		chan_refused(&conn->chan, pkt->reason);
 	} else if (conn->chan.link->msg) {
-		rejected(conn, pkt);
+		request_rejected(conn, pkt);
 	}
 }
 
@@ -312,10 +312,10 @@ static struct rxd_conn *conn_for(struct rxd_link *link, const struct rxd_hello *
 	return chan ? rxd_conn_of_chan(chan) : NULL;
 }
 
-/* replace - a new request ends the connection that stands: the peer has been restarted, or has
+/* conn_replace - a new request ends the connection that stands: the peer has been restarted, or has
  * declared it lost.  Returns the connection for the request, NULL as chan_find().
  */
-static struct rxd_conn *replace(struct rxd_conn *conn, const struct rxd_hello *hello)
+static struct rxd_conn *conn_replace(struct rxd_conn *conn, const struct rxd_hello *hello)
 {
 	struct rxd_link *link = rxd_conn_link(conn);
 
@@ -341,7 +341,7 @@ static void accept_hello(struct rxd_link *link, const struct rxd_hello *hello, u
 	if (conn && is_old(conn, hello))
 		return;
 	if (conn)
-		conn = replace(conn, hello);
+		conn = conn_replace(conn, hello);
 	if (!conn || rxd_conn_accept(conn, hello->addr)) {
 		rxd_refuse_send(link, hello, CHAN_BUSY, NULL, 0);
 		return;

@@ -61,7 +61,7 @@ static void on_abort(struct chan *chan)
 	rxd_conn_release(rxd_conn_of_chan(chan), FI_ECANCELED);
 }
 
-static const char *advice(const struct chan *chan, int err)
+static const char *link_advice(const struct chan *chan, int err)
 {
 	if (err == FI_ETIMEDOUT && chan->state == CHAN_BACKOFF)
 		return "no answer: see that the peer runs, that it uses ofi_rxd of this library, "
@@ -79,7 +79,7 @@ static const struct chan_ops chan_ops = {
 	.close = on_close,
 	.finish = rxd_conn_finish,
 	.timer = on_timer,
-	.advice = advice,
+	.advice = link_advice,
 	.route = rxd_route,
 	.nap = rxd_dg_nap,
 };
@@ -104,7 +104,7 @@ static int open_dg(struct rxd_link *link, const struct fi_info *info)
 /* An epoch and the key of cookies are of this life of the endpoint: a restarted one at the same
  * address has others, by which peers notice.
  */
-static void init(struct rxd_link *link, enum rxd_kind kind)
+static void link_init(struct rxd_link *link, enum rxd_kind kind)
 {
 	struct chan_conf conf = { .conn_timeout_ms = rxd_conf.conn_timeout_ms };
 
@@ -131,7 +131,7 @@ static int link_make(struct obj_prog *prog, const struct fi_info *info, enum rxd
 
 	if (!link)
 		return -FI_ENOMEM;
-	init(link, kind);
+	link_init(link, kind);
 	ret = rxd_poller_get(prog, &poller);
 	if (!ret) {
 		link->base.poller = &poller->base;

@@ -48,7 +48,7 @@ static struct rxd_migration *migration_new(struct rxd_conn *conn)
 	return migration;
 }
 
-static size_t put(const struct rxd_conn *conn, enum rxd_type type, uint64_t challenge, uint8_t *buf)
+static size_t challenge_put(const struct rxd_conn *conn, enum rxd_type type, uint64_t challenge, uint8_t *buf)
 {
 	return rxd_put_hdr(buf, type, RXD_F_SUM | RXD_F_PN, conn->peer_cid, challenge);
 }
@@ -61,7 +61,7 @@ static void challenge_send(struct rxd_conn *conn, const struct rxd_migration *mi
 
 	if (rxd_dg_source(link->dg, migration->source, addr, &len) || len != link->base.addr_len)
 		return;
-	len = put(conn, RXD_PATH_CHALLENGE, migration->challenge, buf);
+	len = challenge_put(conn, RXD_PATH_CHALLENGE, migration->challenge, buf);
 	rxd_link_reply(link, addr, buf, len);
 }
 
@@ -94,7 +94,7 @@ void rxd_on_path_challenge(struct rxd_conn *conn, const struct rxd_pkt *pkt)
 	uint8_t buf[sizeof(struct rxd_hdr)];
 
 	if (rxd_conn_alive(conn))
-		rxd_conn_control(conn, buf, put(conn, RXD_PATH_RESPONSE, pkt->pn, buf));
+		rxd_conn_control(conn, buf, challenge_put(conn, RXD_PATH_RESPONSE, pkt->pn, buf));
 }
 
 static void log_migration(struct rxd_conn *conn, fi_addr_t was, const void *addr)

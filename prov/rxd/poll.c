@@ -60,8 +60,8 @@ static uint64_t input_time(struct rxd_poller *poller)
 	return poller->input_ns;
 }
 
-/* input - a datagram has arrived: validate it, find its connection, pass it to what handles its type. */
-static void input(void *owner, const uint8_t *buf, size_t len, struct rxd_meta meta)
+/* on_datagram - a datagram has arrived: validate it, find its connection, pass it to what handles its type. */
+static void on_datagram(void *owner, const uint8_t *buf, size_t len, struct rxd_meta meta)
 {
 	struct rxd_link *link = owner;
 	struct rxd_poller *poller = rxd_link_poller(link);
@@ -215,7 +215,7 @@ static int poll_all(struct obj_poller *base, unsigned budget)
 	if (!list_empty(&chans->dirty))
 		push_waiting(poller, rxd_now(poller));
 	if (read_due(poller)) {
-		read = rxd_dg_poll(poller, budget, input);
+		read = rxd_dg_poll(poller, budget, on_datagram);
 		seen = has_seen(chans, read, budget);
 		done += read;
 	}
@@ -239,7 +239,7 @@ static int poll_all(struct obj_poller *base, unsigned budget)
 /* Sleep only if nothing can be done now; what waits for memory or for room below has no descriptor,
  * so it is tried again by the clock.
  */
-static int arm(struct obj_poller *base, uint64_t *deadline_ns)
+static int poller_arm(struct obj_poller *base, uint64_t *deadline_ns)
 {
 	struct rxd_poller *poller = poller_of(base);
 	struct chan_poller *chans = &poller->base;
@@ -273,7 +273,7 @@ static void close_poller(struct obj_poller *base)
 
 static const struct obj_poller_ops poller_ops = {
 	.poll = poll_all,
-	.arm = arm,
+	.arm = poller_arm,
 	.close = close_poller,
 };
 

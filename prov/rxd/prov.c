@@ -27,7 +27,7 @@ static int rxd_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric, v
 static const enum fi_ep_type types[] = { FI_EP_RDM, FI_EP_MSG };
 
 /* Over udp: endpoints that drop datagrams of other programs, and have trains. */
-static void ask(struct fi_info *hints)
+static void ask_framed(struct fi_info *hints)
 {
 	if (!strcmp(hints->fabric_attr->prov_name, "udp"))
 		hints->ep_attr->protocol = NET_PROTO_UDP_FRAMED;
@@ -43,7 +43,7 @@ static const struct layer layer = {
 	.protocol_version = RXD_VERSION,
 	.min_msg_size = RXD_DGRAM_MIN,
 	.addr_max = RXD_ADDR_MAX,
-	.ask = ask,
+	.ask = ask_framed,
 	.inject_size = &rxd_conf.inject_size,
 	.tx_size = &rxd_conf.tx_size,
 	.rx_size = &rxd_conf.rx_size,

@@ -117,7 +117,7 @@ static const struct rxd_loss_ops loss_ops = {
 	.spurious = on_spurious,
 };
 
-static void sample(struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t now)
+static void rtt_sample(struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t now)
 {
 	uint64_t sent_ns = rxd_loss_sent_ns(&conn->loss, pkt->ack.largest);
 	uint64_t delay = (uint64_t) pkt->ack.delay_us * 1000;
@@ -201,7 +201,7 @@ void rxd_tx_on_ack(struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t no
 
 	if (pkt->ack.limit > conn->limit)
 		conn->limit = pkt->ack.limit;
-	sample(conn, pkt, now);
+	rtt_sample(conn, pkt, now);
 	if (!ack_all(conn, pkt, &a))
 		return;		/* of what was never sent: forged, or of an earlier connection */
 	if (newest)

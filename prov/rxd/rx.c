@@ -37,8 +37,8 @@ static void reordered_free(struct rxd_conn *conn, struct rxd_reordered *piece)
 	free(piece);
 }
 
-/* keep - store bytes until those before them are here.  Errors: -FI_ENOMEM. */
-static int keep(struct rxd_conn *conn, uint64_t off, const uint8_t *data, size_t len)
+/* reordered_keep - store bytes until those before them are here.  Errors: -FI_ENOMEM. */
+static int reordered_keep(struct rxd_conn *conn, uint64_t off, const uint8_t *data, size_t len)
 {
 	struct rxd_reordered *piece;
 	struct list *pos;
@@ -83,7 +83,7 @@ static void body_end(struct rxd_conn *conn)
 		eng_on_placed(&conn->chan.link->base, cookie, 0);
 }
 
-static void place(const struct rxd_body *body, uint64_t off, const uint8_t *data, size_t len)
+static void body_copy(const struct rxd_body *body, uint64_t off, const uint8_t *data, size_t len)
 {
 	if (body->iov_cnt)
 		iov_scatter(body->iov, body->iov_cnt, (size_t) (off - body->start), data, len);
@@ -97,7 +97,7 @@ static void body_fill(struct rxd_conn *conn, const uint8_t *data, size_t len)
 
 	if (len > body->end - conn->rcv_nxt)
 		len = (size_t) (body->end - conn->rcv_nxt);
-	place(body, conn->rcv_nxt, data, len);
+	body_copy(body, conn->rcv_nxt, data, len);
 	conn->rcv_nxt += len;
 	span = rxd_ranges_at(&body->got, conn->rcv_nxt);
 	if (span && span->lo <= conn->rcv_nxt)
@@ -118,13 +118,13 @@ static ssize_t body_place(struct rxd_conn *conn, uint64_t off, const uint8_t *da
 		len = (size_t) (body->end - off);
 	if (rxd_ranges_add(&body->got, off, off + len))
 		return -FI_ENOMEM;
-	place(body, off, data, len);
+	body_copy(body, off, data, len);
 	return (ssize_t) len;
 }
 
 /* ---- packets ------------------------------------------------------------------------------ */
 
-static void bad(struct rxd_conn *conn, const char *what)
+static void bad_packet(struct rxd_conn *conn, const char *what)
 {
 	char text[CHAN_TEXT_MAX];
 
@@ -133,7 +133,7 @@ static void bad(struct rxd_conn *conn, const char *what)
 	rxd_conn_fail(conn, FI_EPROTO, false);
 }
 
-static void pause(struct rxd_conn *conn)
+static void conn_pause(struct rxd_conn *conn)
 {
 	conn->is_paused = true;
 	if (list_empty(&conn->chan.node))
@@ -175,7 +175,7 @@ static void body_begin(struct rxd_conn *conn, struct rxd_body *body, const struc
 	body_fill(conn, rx->data, rx->avail);
 }
 
-static enum eng_rx_verdict deliver(struct rxd_conn *conn, struct eng_rx *rx)
+static enum eng_rx_verdict packet_deliver(struct rxd_conn *conn, struct eng_rx *rx)
 {
 	struct rxd_poller *poller = rxd_conn_poller(conn);
 
@@ -185,26 +185,26 @@ static enum eng_rx_verdict deliver(struct rxd_conn *conn, struct eng_rx *rx)
 	return eng_on_packet(&conn->chan.link->base, chan_peer(&conn->chan), rx);
 }
 
-/* offer - pass a packet to the engine.
+/* packet_offer - pass a packet to the engine.
  * @fresh: bytes of its frame and header that rcv_nxt has not passed yet
  * Returns false when it must be offered again, or the connection has ended.
  */
-static bool offer(struct rxd_conn *conn, struct eng_rx *rx, size_t fresh)
+static bool packet_offer(struct rxd_conn *conn, struct eng_rx *rx, size_t fresh)
 {
 	bool whole = rx->avail == rx->len;
 	struct rxd_body *body = whole ? NULL : body_new(conn);
 	enum eng_rx_verdict verdict = ENG_RX_LATER;
 
 	if (whole || body)
-		verdict = deliver(conn, rx);
+		verdict = packet_deliver(conn, rx);
 	if (!rxd_conn_alive(conn) || verdict == ENG_RX_LATER || verdict == ENG_RX_BAD ||
 	    verdict == ENG_RX_OVER) {
 		if (body)
 			body_free(conn, body);
 		if (verdict == ENG_RX_LATER)
-			pause(conn);
+			conn_pause(conn);
 		else if (verdict == ENG_RX_BAD)
-			bad(conn, "a malformed packet");
+			bad_packet(conn, "a malformed packet");
 		else if (verdict == ENG_RX_OVER)
 			rxd_conn_fail(conn, FI_EOVERRUN, false);
 		return false;
@@ -233,9 +233,9 @@ static size_t head_size(const uint8_t *p, size_t len)
 	return RXD_FRAME_SIZE + (le64toh(word) & 0xffff);
 }
 
-/* packet - a whole head is at @head; of its payload @avail bytes are at @data. */
-static void packet(struct rxd_conn *conn, const uint8_t *head, const uint8_t *data, size_t avail,
-		   size_t fresh)
+/* on_packet - a whole head is at @head; of its payload @avail bytes are at @data. */
+static void on_packet(struct rxd_conn *conn, const uint8_t *head, const uint8_t *data, size_t avail,
+		      size_t fresh)
 {
 	struct eng_rx rx = { .hdr = head + RXD_FRAME_SIZE, .data = data };
 	uint64_t word;
@@ -251,10 +251,10 @@ static void packet(struct rxd_conn *conn, const uint8_t *head, const uint8_t *da
 		return;
 	}
 	if (!rx.hdr_len || rx.hdr_len > ENG_HDR_MAX || rx.len > RXD_PAYLOAD_MAX) {
-		bad(conn, "a frame with impossible lengths");
+		bad_packet(conn, "a frame with impossible lengths");
 		return;
 	}
-	if (offer(conn, &rx, fresh) && conn->partial_len) {
+	if (packet_offer(conn, &rx, fresh) && conn->partial_len) {
 		conn->partial_len = 0;
 		free(conn->partial);
 		conn->partial = NULL;
@@ -269,18 +269,18 @@ static void head_part(struct rxd_conn *conn, const uint8_t *p, size_t len)
 	if (!conn->partial)
 		conn->partial = malloc(RXD_FRAME_SIZE + ENG_HDR_MAX);
 	if (!conn->partial) {
-		pause(conn);		/* as if the bytes had not arrived */
+		conn_pause(conn);	/* as if the bytes had not arrived */
 		return;
 	}
 	while (rxd_conn_alive(conn)) {
 		size = head_size(conn->partial, conn->partial_len);
 		if (size > RXD_FRAME_SIZE + ENG_HDR_MAX) {
-			bad(conn, "a frame with impossible lengths");
+			bad_packet(conn, "a frame with impossible lengths");
 			return;
 		}
 		part = (size ? size : RXD_FRAME_SIZE) - conn->partial_len;
 		if (!part) {
-			packet(conn, conn->partial, p, len, 0);
+			on_packet(conn, conn->partial, p, len, 0);
 			return;
 		}
 		part = part < len ? part : len;
@@ -294,18 +294,18 @@ static void head_part(struct rxd_conn *conn, const uint8_t *p, size_t len)
 	}
 }
 
-static void head(struct rxd_conn *conn, const uint8_t *p, size_t len)
+static void on_head(struct rxd_conn *conn, const uint8_t *p, size_t len)
 {
 	size_t size = head_size(p, len);
 
 	if (conn->partial_len || !size || size > len)
 		head_part(conn, p, len);
 	else
-		packet(conn, p, p + size, len - size, size);
+		on_packet(conn, p, p + size, len - size, size);
 }
 
-/* consume - bytes from @off <= rcv_nxt on, as far as they get. */
-static void consume(struct rxd_conn *conn, uint64_t off, const uint8_t *data, size_t len)
+/* stream_consume - bytes from @off <= rcv_nxt on, as far as they get. */
+static void stream_consume(struct rxd_conn *conn, uint64_t off, const uint8_t *data, size_t len)
 {
 	uint64_t end = off + len;
 	size_t at;
@@ -315,11 +315,11 @@ static void consume(struct rxd_conn *conn, uint64_t off, const uint8_t *data, si
 		if (conn->body)
 			body_fill(conn, data + at, len - at);
 		else
-			head(conn, data + at, len - at);
+			on_head(conn, data + at, len - at);
 	}
 }
 
-static void drain(struct rxd_conn *conn)
+static void reordered_drain(struct rxd_conn *conn)
 {
 	struct rxd_reordered *piece;
 
@@ -327,7 +327,7 @@ static void drain(struct rxd_conn *conn)
 		piece = reordered_of(conn->reordered.next);
 		if (piece->off > conn->rcv_nxt)
 			break;
-		consume(conn, piece->off, piece->data, piece->len);
+		stream_consume(conn, piece->off, piece->data, piece->len);
 		if (!rxd_conn_alive(conn) ||
 		    (conn->is_paused && piece->off + piece->len > conn->rcv_nxt))
 			break;
@@ -335,10 +335,10 @@ static void drain(struct rxd_conn *conn)
 	}
 }
 
-/* stream - bytes of the peer's stream.  Errors: there is no room for them; the packet is not
+/* on_stream - bytes of the peer's stream.  Errors: there is no room for them; the packet is not
  * acknowledged, and the peer retransmits them.
  */
-static int stream(struct rxd_conn *conn, uint64_t off, const uint8_t *data, size_t len)
+static int on_stream(struct rxd_conn *conn, uint64_t off, const uint8_t *data, size_t len)
 {
 	uint64_t end = off + len;
 	ssize_t placed;
@@ -348,9 +348,9 @@ static int stream(struct rxd_conn *conn, uint64_t off, const uint8_t *data, size
 	if (end <= conn->rcv_nxt || conn->ended)
 		return 0;
 	if (off <= conn->rcv_nxt && !conn->is_paused) {
-		consume(conn, off, data, len);
+		stream_consume(conn, off, data, len);
 		if (!rxd_conn_alive(conn) || conn->rcv_nxt >= end || conn->ended) {
-			drain(conn);
+			reordered_drain(conn);
 			return 0;
 		}
 		len -= (size_t) (conn->rcv_nxt - off);
@@ -362,7 +362,7 @@ static int stream(struct rxd_conn *conn, uint64_t off, const uint8_t *data, size
 		return (int) placed;
 	if ((size_t) placed == len)
 		return 0;
-	return keep(conn, off + (size_t) placed, data + placed, len - (size_t) placed);
+	return reordered_keep(conn, off + (size_t) placed, data + placed, len - (size_t) placed);
 }
 
 /* ---- numbers ------------------------------------------------------------------------------- */
@@ -547,7 +547,7 @@ void rxd_on_data(struct rxd_conn *conn, const struct rxd_pkt *pkt, struct rxd_me
 		if (is_known(conn, pkt->pn)) {
 			conn->ack_now = true;
 		} else {
-			if (!(pkt->flags & RXD_F_PAD) && stream(conn, pkt->off, pkt->data, pkt->len))
+			if (!(pkt->flags & RXD_F_PAD) && on_stream(conn, pkt->off, pkt->data, pkt->len))
 				return;
 			if (!rxd_conn_alive(conn))
 				return;
@@ -570,7 +570,7 @@ int rxd_rx_resume(struct rxd_conn *conn, uint64_t now)
 	if (conn->partial_len)
 		head_part(conn, NULL, 0);
 	if (rxd_conn_alive(conn) && !conn->is_paused)
-		drain(conn);
+		reordered_drain(conn);
 	if (!rxd_conn_alive(conn))
 		return 1;
 	rxd_rx_open_window(conn);
@@ -623,7 +623,7 @@ static void copy_span(const struct chan_hold *hold, const struct iovec *iov, siz
 }
 
 /* What has arrived is copied, the rest will be placed where it belongs. */
-static int take(struct chan_hold *hold, const struct iovec *iov, size_t iov_cnt, void *cookie)
+static int body_take(struct chan_hold *hold, const struct iovec *iov, size_t iov_cnt, void *cookie)
 {
 	struct rxd_conn *conn = hold->source;
 	struct rxd_body *body = conn->body;
@@ -640,7 +640,7 @@ static int take(struct chan_hold *hold, const struct iovec *iov, size_t iov_cnt,
 	return 0;
 }
 
-static void dismiss(struct chan_hold *hold)
+static void body_dismiss(struct chan_hold *hold)
 {
 	struct rxd_conn *conn = hold->source;
 
@@ -648,7 +648,7 @@ static void dismiss(struct chan_hold *hold)
 	conn->body->iov_cnt = 0;
 }
 
-static const struct chan_hold_ops hold_ops = { .take = take, .release = dismiss };
+static const struct chan_hold_ops hold_ops = { .take = body_take, .release = body_dismiss };
 
 void *rxd_rx_hold(struct eng_link *base, struct eng_peer *peer, const struct eng_rx *rx)
 {

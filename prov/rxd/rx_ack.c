@@ -33,7 +33,7 @@ static void count_active(struct rxd_conn *conn, uint64_t now)
 }
 
 /* Short datagrams fill a socket buffer mostly with the overhead. */
-static uint64_t room_of(const struct rxd_link *link)
+static uint64_t link_room(const struct rxd_link *link)
 {
 	return (uint64_t) link->dg->room * 3 / 4 * link->mean / (link->mean + OVERHEAD);
 }
@@ -53,7 +53,7 @@ void rxd_rx_count(struct rxd_conn *conn, size_t len, uint64_t now)
 uint64_t rxd_rx_window(struct rxd_conn *conn)
 {
 	struct rxd_link *link = rxd_conn_link(conn);
-	uint64_t all = room_of(link), one = link->dg->room / ONE_SHARE, least = 2 * RXD_DGRAM_MIN;
+	uint64_t all = link_room(link), one = link->dg->room / ONE_SHARE, least = 2 * RXD_DGRAM_MIN;
 	unsigned senders = link->active > link->active_before ? link->active : link->active_before;
 
 	if (conn->rtt.min > FAR_NS && one < FAR_WINDOW)

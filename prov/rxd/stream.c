@@ -27,7 +27,7 @@ static void item_free(struct rxd_poller *poller, struct rxd_item *item)
 	pool_put(item->pkt ? &poller->items : &poller->chunks, item);
 }
 
-static void append(struct rxd_conn *conn, struct rxd_item *item, struct eng_pkt *pkt, size_t len)
+static void item_append(struct rxd_conn *conn, struct rxd_item *item, struct eng_pkt *pkt, size_t len)
 {
 	item->start = conn->end;
 	item->len = len;
@@ -47,7 +47,7 @@ int rxd_stream_room(struct rxd_conn *conn, size_t size)
 		item = pool_get(&rxd_conn_poller(conn)->chunks);
 		if (!item)
 			return -FI_ENOMEM;
-		append(conn, item, NULL, 0);
+		item_append(conn, item, NULL, 0);
 	}
 	return 0;
 }
@@ -119,14 +119,14 @@ bool rxd_stream_fill(struct rxd_conn *conn)
 		if (!item)
 			return false;
 		list_del(&pkt->node);
-		append(conn, item, pkt, frame_size(pkt));
+		item_append(conn, item, pkt, frame_size(pkt));
 	}
 	return !conn->want_shut || conn->shut || !list_empty(&conn->chan.pending) ||
 	       rxd_stream_end(conn);
 }
 
-/* find - the piece with byte @off.  New bytes are near the end, old ones near the front. */
-static struct rxd_item *find(struct rxd_conn *conn, uint64_t off)
+/* item_find - the piece with byte @off.  New bytes are near the end, old ones near the front. */
+static struct rxd_item *item_find(struct rxd_conn *conn, uint64_t off)
 {
 	struct list *pos;
 
@@ -166,7 +166,7 @@ static size_t slice_item(const struct rxd_item *item, size_t at, size_t len, str
 size_t rxd_stream_slice(struct rxd_conn *conn, uint64_t off, size_t len, struct iovec *iov,
 			size_t room)
 {
-	struct rxd_item *item = find(conn, off);
+	struct rxd_item *item = item_find(conn, off);
 	size_t cnt = 0, at, part;
 
 	while (len && cnt < room) {

@@ -19,7 +19,7 @@
 
 /* ---- one datagram ---------------------------------------------------------------- */
 
-static void sent(struct rxd_conn *conn, const struct rxd_sent *sent)
+static void packet_sent(struct rxd_conn *conn, const struct rxd_sent *sent)
 {
 	uint64_t now = sent->sent_ns;
 
@@ -32,8 +32,8 @@ static void sent(struct rxd_conn *conn, const struct rxd_sent *sent)
 		rxd_cc_paced(&conn->cc, now, sent->size, conn->rtt.smooth);
 }
 
-/* begin - the packet header, with an ACK if one is pending.  Returns the length so far. */
-static size_t begin(struct rxd_conn *conn, uint8_t *head, uint8_t flags, uint64_t pn, uint64_t now)
+/* packet_begin - the packet header, with an ACK if one is pending.  Returns the length so far. */
+static size_t packet_begin(struct rxd_conn *conn, uint8_t *head, uint8_t flags, uint64_t pn, uint64_t now)
 {
 	size_t at = sizeof(struct rxd_hdr), end = at;
 
@@ -47,13 +47,13 @@ static size_t begin(struct rxd_conn *conn, uint8_t *head, uint8_t flags, uint64_
 	return end;
 }
 
-static void acknowledged(struct rxd_conn *conn)
+static void ack_sent(struct rxd_conn *conn)
 {
 	conn->ack_cnt = 0;
 	conn->ack_now = false;
 }
 
-static int transmit(struct rxd_conn *conn, struct iovec *iov, size_t cnt)
+static int packet_transmit(struct rxd_conn *conn, struct iovec *iov, size_t cnt)
 {
 	size_t sum = rxd_conf.checksum ? cnt : 1;
 	int ret;
@@ -77,10 +77,10 @@ static void begin_burst(struct rxd_conn *conn)
 	rxd_dg_mark(rxd_conn_link(conn)->dg, rxd_conn_poller(conn)->burst_ect);
 }
 
-/* flush - send the burst; bytes of datagrams that were not sent are retransmitted.
+/* burst_flush - send the burst; bytes of datagrams that were not sent are retransmitted.
  * Errors: -FI_EAGAIN, -FI_EMSGSIZE.
  */
-static int flush(struct rxd_conn *conn)
+static int burst_flush(struct rxd_conn *conn)
 {
 	uint64_t pn = rxd_conn_poller(conn)->burst_pn, end = conn->loss.next;
 	const struct rxd_sent *record;
@@ -118,11 +118,11 @@ static size_t join_first(struct iovec *iov, size_t *cnt_p, size_t at)
 	return rxd_conf.checksum ? at + len : at;
 }
 
-/* emit - add a packet with @len bytes of the stream from @off on to the burst; *len_p: how
+/* packet_emit - add a packet with @len bytes of the stream from @off on to the burst; *len_p: how
  * many fitted.   Returns true when the burst must be flushed before the next packet.
  */
-static bool emit(struct rxd_conn *conn, uint64_t off, size_t len, uint8_t flags, bool limited,
-		 uint64_t now, size_t *len_p)
+static bool packet_emit(struct rxd_conn *conn, uint64_t off, size_t len, uint8_t flags, bool limited,
+			uint64_t now, size_t *len_p)
 {
 	struct rxd_dg *dg = rxd_conn_link(conn)->dg;
 	uint8_t *head = rxd_dg_head(dg);
@@ -130,7 +130,7 @@ static bool emit(struct rxd_conn *conn, uint64_t off, size_t len, uint8_t flags,
 	size_t at, cnt, pieces = dg->iov_max - 1;
 	struct rxd_sent record;
 
-	at = begin(conn, head, RXD_F_PN | flags, conn->loss.next, now);
+	at = packet_begin(conn, head, RXD_F_PN | flags, conn->loss.next, now);
 	at = rxd_put_u64(head, at, off);
 	if (len > conn->mtu.now - at)
 		len = conn->mtu.now - at;
@@ -152,14 +152,14 @@ static bool emit(struct rxd_conn *conn, uint64_t off, size_t len, uint8_t flags,
 		at = join_first(iov, &cnt, at);
 	}
 	rxd_seal(head, at, iov + 1, rxd_conf.checksum ? cnt : 0);
-	acknowledged(conn);
-	sent(conn, &record);
+	ack_sent(conn);
+	packet_sent(conn, &record);
 	*len_p = len;
 	return rxd_dg_add(dg, conn->to, iov, cnt + 1);
 }
 
-/* pad - a numbered packet of @size without bytes of the stream: a path MTU probe or a PING. */
-static int pad(struct rxd_conn *conn, size_t size, uint64_t now)
+/* packet_pad - a numbered packet of @size without bytes of the stream: a path MTU probe or a PING. */
+static int packet_pad(struct rxd_conn *conn, size_t size, uint64_t now)
 {
 	static const uint8_t nothing[65536];
 	uint8_t head[RXD_HEAD_MAX];
@@ -170,18 +170,18 @@ static int pad(struct rxd_conn *conn, size_t size, uint64_t now)
 
 	if (rxd_loss_room(&conn->loss))
 		return -FI_EAGAIN;
-	iov[0].iov_len = begin(conn, head, RXD_F_PN | RXD_F_PAD | RXD_F_NOW, conn->loss.next, now);
+	iov[0].iov_len = packet_begin(conn, head, RXD_F_PN | RXD_F_PAD | RXD_F_NOW, conn->loss.next, now);
 	if (size > iov[0].iov_len)
 		iov[1].iov_len = size - iov[0].iov_len;
 	record.size = (uint32_t) (iov[0].iov_len + iov[1].iov_len);
 	rxd_dg_mark(rxd_conn_link(conn)->dg, record.ect);
-	ret = transmit(conn, iov, iov[1].iov_len ? 2 : 1);
+	ret = packet_transmit(conn, iov, iov[1].iov_len ? 2 : 1);
 	if (ret == -FI_EMSGSIZE)
 		too_long(conn, record.size);
 	if (ret)
 		return ret;
-	acknowledged(conn);
-	sent(conn, &record);
+	ack_sent(conn);
+	packet_sent(conn, &record);
 	if (size)
 		rxd_mtu_sent(&conn->mtu, (uint32_t) size);
 	return 0;
@@ -190,14 +190,14 @@ static int pad(struct rxd_conn *conn, size_t size, uint64_t now)
 static void only_ack(struct rxd_conn *conn, uint64_t now)
 {
 	uint8_t head[RXD_HEAD_MAX];
-	struct iovec iov = { head, begin(conn, head, 0, 0, now) };
+	struct iovec iov = { head, packet_begin(conn, head, 0, 0, now) };
 
 	if (iov.iov_len == sizeof(struct rxd_hdr)) {
-		acknowledged(conn);	/* nothing has arrived that could be acknowledged */
+		ack_sent(conn);		/* nothing has arrived that could be acknowledged */
 		return;
 	}
-	if (transmit(conn, &iov, 1) != -FI_EAGAIN)
-		acknowledged(conn);
+	if (packet_transmit(conn, &iov, 1) != -FI_EAGAIN)
+		ack_sent(conn);
 }
 
 /* ---- what may be sent ----------------------------------------------------------------- */
@@ -248,7 +248,7 @@ static bool is_last(const struct rxd_conn *conn, uint64_t off, size_t len)
 	       rxd_stream_last(conn)->pkt;
 }
 
-static void used(struct rxd_conn *conn, uint64_t off, size_t len)
+static void range_used(struct rxd_conn *conn, uint64_t off, size_t len)
 {
 	if (off == conn->nxt)
 		conn->nxt += len;
@@ -280,9 +280,9 @@ static int push_one(struct rxd_conn *conn, uint64_t now, size_t *len_p)
 		return -FI_ENOBUFS;
 	if (rxd_loss_room(&conn->loss))
 		return -FI_ENOMEM;
-	full = emit(conn, off, len, is_last(conn, off, len) ? RXD_F_NOW : 0,
-		    is_limited(conn, off, len), now, len_p);
-	used(conn, off, *len_p);
+	full = packet_emit(conn, off, len, is_last(conn, off, len) ? RXD_F_NOW : 0,
+			   is_limited(conn, off, len), now, len_p);
+	range_used(conn, off, *len_p);
 	return full;
 }
 
@@ -304,7 +304,7 @@ static int push_bursts(struct rxd_conn *conn, uint64_t now)
 			total += len;
 		}
 		mtu = conn->mtu.now;
-		sent = flush(conn);
+		sent = burst_flush(conn);
 		if (sent == -FI_EMSGSIZE && conn->mtu.now == mtu)
 			rxd_conn_fail(conn, FI_EMSGSIZE, false);
 		if (sent)
@@ -332,7 +332,7 @@ bool rxd_tx_push(struct rxd_conn *conn, uint64_t now)
 	conn->no_memory = ret == -FI_ENOMEM;
 	if (ret != -FI_EAGAIN) {
 		probe = rxd_mtu_wanted(&conn->mtu, now);
-		while (probe && conn->confirmed && pad(conn, probe, now) == -FI_EMSGSIZE)
+		while (probe && conn->confirmed && packet_pad(conn, probe, now) == -FI_EMSGSIZE)
 			probe = rxd_mtu_wanted(&conn->mtu, now);
 		if (rxd_rx_ack_due(conn, now))
 			only_ack(conn, now);
@@ -453,8 +453,8 @@ static void rearm_sent(struct rxd_conn *conn, uint64_t now)
 		rxd_conn_rearm(conn, now);
 }
 
-/* posted - the frame at @at was sent, or could not be; it is in the stream from now on. */
-static void posted(struct rxd_conn *conn, const uint8_t *at, struct rxd_sent *record, bool left)
+/* frame_posted - the frame at @at was sent, or could not be; it is in the stream from now on. */
+static void frame_posted(struct rxd_conn *conn, const uint8_t *at, struct rxd_sent *record, bool left)
 {
 	uint64_t now = record->sent_ns;
 
@@ -466,9 +466,9 @@ static void posted(struct rxd_conn *conn, const uint8_t *at, struct rxd_sent *re
 		return;
 	}
 	record->limited = is_limited(conn, record->off, record->len);
-	acknowledged(conn);
+	ack_sent(conn);
 	check_idle(conn, now);
-	sent(conn, record);
+	packet_sent(conn, record);
 	conn->nxt = conn->end;
 	if (rxd_mtu_wanted(&conn->mtu, now))
 		rxd_conn_schedule(conn);
@@ -503,7 +503,7 @@ int rxd_tx_post(void *chan, size_t hdr_len, size_t len)
 	rxd_seal(start, flags & RXD_F_SUM ? iov.iov_len : iov.iov_len - record.len, NULL, 0);
 	rxd_dg_mark(dg, record.ect);
 	ret = rxd_dg_send(dg, conn->to, &iov, 1);
-	posted(conn, head + SHORT_FRAME, &record, ret != -FI_EAGAIN && ret != -FI_EMSGSIZE);
+	frame_posted(conn, head + SHORT_FRAME, &record, ret != -FI_EAGAIN && ret != -FI_EMSGSIZE);
 	return 1;
 }
 
@@ -519,7 +519,7 @@ void rxd_tx_shut(struct rxd_conn *conn)
 
 void rxd_tx_ping(struct rxd_conn *conn, uint64_t now)
 {
-	pad(conn, 0, now);
+	packet_pad(conn, 0, now);
 }
 
 /* The oldest bytes that are not acknowledged, since these make the peer advance. */
@@ -531,8 +531,8 @@ void rxd_tx_probe(struct rxd_conn *conn, uint64_t now)
 
 	begin_burst(conn);
 	if (conn->una != conn->nxt && !rxd_loss_room(&conn->loss)) {
-		emit(conn, conn->una, (size_t) (end - conn->una), RXD_F_NOW, false, now, &len);
-		if (!flush(conn))
+		packet_emit(conn, conn->una, (size_t) (end - conn->una), RXD_F_NOW, false, now, &len);
+		if (!burst_flush(conn))
 			return;
 	}
 	rxd_tx_ping(conn, now);

@@ -120,8 +120,8 @@ size_t rxd_put_u64(uint8_t *out, size_t at, uint64_t word)
 	return at + sizeof(word);
 }
 
-/* checksum - of a header and what follows it.  The crc field itself counts as zero. */
-static uint32_t checksum(const uint8_t *buf, size_t len)
+/* packet_checksum - of a header and what follows it.  The crc field itself counts as zero. */
+static uint32_t packet_checksum(const uint8_t *buf, size_t len)
 {
 	struct rxd_hdr hdr;
 	uint32_t crc;
@@ -134,7 +134,7 @@ static uint32_t checksum(const uint8_t *buf, size_t len)
 
 void rxd_seal(uint8_t *out, size_t len, const struct iovec *iov, size_t cnt)
 {
-	uint32_t crc = checksum(out, len);
+	uint32_t crc = packet_checksum(out, len);
 	size_t i;
 
 	/* payload is summed where it lies; the caller leaves it out where a header's sum is enough */
@@ -467,7 +467,7 @@ const char *rxd_parse(const uint8_t *buf, size_t size, struct rxd_pkt *pkt)
 		return why;
 	if (pkt->flags & RXD_F_SUM || pkt->version.link != RXD_VERSION)
 		head = size;
-	if (checksum(buf - sizeof(hdr), sizeof(hdr) + head) != le32toh(hdr.crc))
+	if (packet_checksum(buf - sizeof(hdr), sizeof(hdr) + head) != le32toh(hdr.crc))
 		return "corrupted";
 	return NULL;
 }

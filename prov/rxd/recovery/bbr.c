@@ -22,21 +22,21 @@ void rxd_bbr_init(struct rxd_bbr *bbr)
 	*bbr = (struct rxd_bbr) { .state = RXD_BBR_STARTUP };
 }
 
-static uint64_t bandwidth(const struct rxd_bbr *bbr)
+static uint64_t bbr_bandwidth(const struct rxd_bbr *bbr)
 {
 	return bbr->bw > bbr->bw_before ? bbr->bw : bbr->bw_before;
 }
 
-/* pipe - bandwidth-delay product. */
-static uint64_t pipe(const struct rxd_bbr *bbr)
+/* bbr_pipe - bandwidth-delay product. */
+static uint64_t bbr_pipe(const struct rxd_bbr *bbr)
 {
-	return (uint64_t) ((double) bandwidth(bbr) * (double) bbr->min_rtt / (double) SECOND);
+	return (uint64_t) ((double) bbr_bandwidth(bbr) * (double) bbr->min_rtt / (double) SECOND);
 }
 
 /* ---- states ----------------------------------------------------------------------- */
 
 /* STARTUP and DRAIN are passed once; then PROBE_BW, with PROBE_RTT now and then. */
-static void set_state(struct rxd_bbr *bbr, enum rxd_bbr_state state)
+static void bbr_set_state(struct rxd_bbr *bbr, enum rxd_bbr_state state)
 {
 	static const enum rxd_bbr_state next[] __attribute__((unused)) = {
 		[RXD_BBR_STARTUP] = RXD_BBR_DRAIN,
@@ -51,16 +51,16 @@ static void set_state(struct rxd_bbr *bbr, enum rxd_bbr_state state)
 
 static void probe_bw(struct rxd_bbr *bbr, uint64_t now)
 {
-	set_state(bbr, RXD_BBR_PROBE_BW);
+	bbr_set_state(bbr, RXD_BBR_PROBE_BW);
 	/* senders begin with different phases, and none with the one that drains */
 	bbr->phase = (uint8_t) ((now / 1024) % (PHASES - 1));
 	bbr->phase += bbr->phase > 0;
 	bbr->phase_ns = now;
 }
 
-static void drain(struct rxd_bbr *bbr, uint64_t now)
+static void bbr_drain(struct rxd_bbr *bbr, uint64_t now)
 {
-	set_state(bbr, RXD_BBR_DRAIN);
+	bbr_set_state(bbr, RXD_BBR_DRAIN);
 	bbr->phase_ns = now;
 	bbr->clear = false;
 }
@@ -68,11 +68,11 @@ static void drain(struct rxd_bbr *bbr, uint64_t now)
 /* A round in which bandwidth did not grow by a quarter is one of three that end STARTUP. */
 static void check_full(struct rxd_bbr *bbr, uint64_t now)
 {
-	if (bandwidth(bbr) >= bbr->full_bw + bbr->full_bw / 4) {
-		bbr->full_bw = bandwidth(bbr);
+	if (bbr_bandwidth(bbr) >= bbr->full_bw + bbr->full_bw / 4) {
+		bbr->full_bw = bbr_bandwidth(bbr);
 		bbr->full_cnt = 0;
 	} else if (!bbr->idle && ++bbr->full_cnt >= FULL_ROUNDS) {
-		drain(bbr, now);
+		bbr_drain(bbr, now);
 	}
 }
 
@@ -82,7 +82,7 @@ static void check_probe_rtt(struct rxd_bbr *bbr, uint64_t now)
 		bbr->min_at_ns = now;
 		probe_bw(bbr, now);
 	} else if (bbr->state == RXD_BBR_PROBE_BW && now > bbr->min_at_ns + PROBE_RTT_EVERY) {
-		set_state(bbr, RXD_BBR_PROBE_RTT);
+		bbr_set_state(bbr, RXD_BBR_PROBE_RTT);
 		bbr->min_rtt = 0;
 		bbr->phase_ns = now + PROBE_RTT_FOR;
 	}
@@ -117,15 +117,15 @@ static void add_bandwidth(struct rxd_bbr *bbr, uint64_t took_ns)
 	}
 }
 
-/* limit - after many losses or a mark fewer bytes may be in flight; else a little more per round. */
-static void limit(struct rxd_bbr *bbr, uint64_t now, uint64_t window, uint32_t seg, bool losing)
+/* bbr_limit - after many losses or a mark fewer bytes may be in flight; else a little more per round. */
+static void bbr_limit(struct rxd_bbr *bbr, uint64_t now, uint64_t window, uint32_t seg, bool losing)
 {
 	uint64_t least = (uint64_t) RXD_BBR_LEAST * seg;
 
 	if ((losing && bbr->lost) || bbr->marked) {
 		bbr->most = window * 7 / 10 > least ? window * 7 / 10 : least;
 		if (bbr->state == RXD_BBR_STARTUP)
-			drain(bbr, now);
+			bbr_drain(bbr, now);
 	} else if (bbr->most) {
 		bbr->most += bbr->most / 8 > seg ? bbr->most / 8 : seg;
 	}
@@ -138,7 +138,7 @@ static void round_ends(struct rxd_bbr *bbr, uint64_t now, uint64_t window, uint3
 		add_bandwidth(bbr, now - bbr->round_ns);
 		if (bbr->state == RXD_BBR_STARTUP)
 			check_full(bbr, now);
-		limit(bbr, now, window, seg, losing);
+		bbr_limit(bbr, now, window, seg, losing);
 	}
 	bbr->round_ns = now;
 	bbr->got = 0;
@@ -155,24 +155,24 @@ static void next_phase(struct rxd_bbr *bbr, uint64_t now)
 
 /* ---- the window ---------------------------------------------------------------------- */
 
-/* wanted - twice the bandwidth-delay product, and what one ACK covers. */
-static uint64_t wanted(const struct rxd_bbr *bbr, uint32_t seg)
+/* window_wanted - twice the bandwidth-delay product, and what one ACK covers. */
+static uint64_t window_wanted(const struct rxd_bbr *bbr, uint32_t seg)
 {
-	uint64_t together = bandwidth(bbr) / 1000;
+	uint64_t together = bbr_bandwidth(bbr) / 1000;
 
 	if (together < (uint64_t) ACKED_TOGETHER * seg)
 		together = (uint64_t) ACKED_TOGETHER * seg;
-	return 2 * pipe(bbr) + together;
+	return 2 * bbr_pipe(bbr) + together;
 }
 
 static uint64_t window_of(const struct rxd_bbr *bbr, uint64_t window, uint64_t bytes, uint32_t seg)
 {
-	uint64_t least = (uint64_t) RXD_BBR_LEAST * seg, want = wanted(bbr, seg);
+	uint64_t least = (uint64_t) RXD_BBR_LEAST * seg, want = window_wanted(bbr, seg);
 
 	if (bbr->state == RXD_BBR_STARTUP)
 		window += bytes;
 	else if (bbr->state == RXD_BBR_PROBE_RTT)
-		window = pipe(bbr) / 2;
+		window = bbr_pipe(bbr) / 2;
 	else
 		window = window + bytes < want ? window + bytes : want;
 	if (bbr->most && window > bbr->most)
@@ -213,7 +213,7 @@ void rxd_bbr_on_mark(struct rxd_bbr *bbr)
 
 uint64_t rxd_bbr_pace(const struct rxd_bbr *bbr)
 {
-	uint64_t bw = bandwidth(bbr);
+	uint64_t bw = bbr_bandwidth(bbr);
 
 	switch (bbr->state) {
 	case RXD_BBR_STARTUP:

@@ -25,7 +25,7 @@ static double cube_root(double x)
 #define BBR_LOSING (RXD_CC_ALL / 50)	/* random loss for BBR in any case */
 #define QUEUE_NS 1000000		/* variation of the RTT without a queue */
 
-static uint64_t least(const struct rxd_cc *cc)
+static uint64_t window_least(const struct rxd_cc *cc)
 {
 	return (uint64_t) RXD_CC_LEAST * cc->seg;
 }
@@ -48,8 +48,8 @@ void rxd_cc_set_seg(struct rxd_cc *cc, uint32_t seg)
 	if (cc->threshold == UINT64_MAX && cc->window < (uint64_t) RXD_CC_FIRST * seg)
 		cc->window = (uint64_t) RXD_CC_FIRST * seg;
 	cc->seg = seg;
-	if (cc->window < least(cc))
-		cc->window = least(cc);
+	if (cc->window < window_least(cc))
+		cc->window = window_least(cc);
 }
 
 /* ---- growth ----------------------------------------------------------------- */
@@ -124,7 +124,7 @@ void rxd_cc_on_ack(struct rxd_cc *cc, uint64_t now, uint64_t sent_ns, uint64_t b
 
 /* ---- events ------------------------------------------------------------------ */
 
-static void remember(struct rxd_cc *cc)
+static void undo_remember(struct rxd_cc *cc)
 {
 	cc->undo_window = cc->window;
 	cc->undo_threshold = cc->threshold;
@@ -141,7 +141,7 @@ static bool is_congestion(const struct rxd_cc *cc, const struct rxd_rtt *rtt)
 	return cc->losing > cc->tolerance || !rtt->min || rtt->best > rtt->min + more;
 }
 
-static void reduce(struct rxd_cc *cc, uint64_t now)
+static void window_reduce(struct rxd_cc *cc, uint64_t now)
 {
 	double window = (double) cc->window / cc->seg;
 
@@ -149,8 +149,8 @@ static void reduce(struct rxd_cc *cc, uint64_t now)
 	/* fast convergence: a smaller maximum than last time leaves room for other flows */
 	cc->w_max = window < cc->w_max ? window * (1 + BETA) / 2 : window;
 	cc->window = (uint64_t) ((double) cc->window * BETA);
-	if (cc->window < least(cc))
-		cc->window = least(cc);
+	if (cc->window < window_least(cc))
+		cc->window = window_least(cc);
 	cc->threshold = cc->window;
 	cc->epoch_ns = 0;
 }
@@ -163,7 +163,7 @@ void rxd_cc_on_mark(struct rxd_cc *cc, uint64_t now, uint64_t sent_ns)
 	}
 	if (cc->recovery_ns && sent_ns <= cc->recovery_ns)
 		return;
-	reduce(cc, now);
+	window_reduce(cc, now);
 	cc->undo_dead = true;	/* a mark is never spurious */
 }
 
@@ -181,8 +181,8 @@ void rxd_cc_on_loss(struct rxd_cc *cc, uint64_t now, uint64_t sent_ns,
 	}
 	if (!is_congestion(cc, rtt))
 		return;
-	remember(cc);
-	reduce(cc, now);
+	undo_remember(cc);
+	window_reduce(cc, now);
 }
 
 void rxd_cc_on_spurious(struct rxd_cc *cc, uint64_t sent_ns)
@@ -203,14 +203,14 @@ void rxd_cc_on_persistent(struct rxd_cc *cc, uint64_t now)
 {
 	if (cc->kind == RXD_CC_BBR) {
 		rxd_bbr_init(&cc->bbr);		/* the model of the path is void */
-		cc->window = least(cc);
+		cc->window = window_least(cc);
 		return;
 	}
 	if (cc->threshold > cc->window / 2)
 		cc->threshold = cc->window * 7 / 10;
-	if (cc->threshold < least(cc))
-		cc->threshold = least(cc);
-	cc->window = least(cc);
+	if (cc->threshold < window_least(cc))
+		cc->threshold = window_least(cc);
+	cc->window = window_least(cc);
 	cc->epoch_ns = 0;
 	cc->recovery_ns = now;
 	cc->undo_left = 0;

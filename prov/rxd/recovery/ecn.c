@@ -13,7 +13,7 @@
 #define BIT(state) (1u << (state))
 
 /* The legal edges.  Only another path leads out of OFF. */
-static void set_state(struct rxd_ecn *ecn, enum rxd_ecn_state state)
+static void ecn_set_state(struct rxd_ecn *ecn, enum rxd_ecn_state state)
 {
 	static const unsigned edges[] __attribute__((unused)) = {
 		[RXD_ECN_OFF] = 0,
@@ -47,7 +47,7 @@ void rxd_ecn_sent(struct rxd_ecn *ecn)
 {
 	ecn->marked++;
 	if (ecn->state == RXD_ECN_TRY && ++ecn->tried == RXD_ECN_TRIES)
-		set_state(ecn, RXD_ECN_WAIT);
+		ecn_set_state(ecn, RXD_ECN_WAIT);
 }
 
 static bool on_trial(const struct rxd_ecn *ecn)
@@ -59,14 +59,14 @@ static bool on_trial(const struct rxd_ecn *ecn)
 void rxd_ecn_lost(struct rxd_ecn *ecn)
 {
 	if (on_trial(ecn) && ++ecn->lost == RXD_ECN_TRIES)
-		set_state(ecn, RXD_ECN_OFF);
+		ecn_set_state(ecn, RXD_ECN_OFF);
 }
 
 bool rxd_ecn_timeout(struct rxd_ecn *ecn)
 {
 	if (!on_trial(ecn))
 		return false;
-	set_state(ecn, RXD_ECN_OFF);
+	ecn_set_state(ecn, RXD_ECN_OFF);
 	return true;
 }
 
@@ -92,11 +92,11 @@ bool rxd_ecn_on_ack(struct rxd_ecn *ecn, unsigned marked, uint16_t ect, uint16_t
 	ecn->seen += more_ect + more_ce;
 	ecn->ect_seen |= more_ect > 0;
 	if (is_wrong(ecn, marked, more_ect + more_ce)) {
-		set_state(ecn, RXD_ECN_OFF);
+		ecn_set_state(ecn, RXD_ECN_OFF);
 		*off_p = true;
 		return false;
 	}
 	if (on_trial(ecn) && ecn->ect_seen)
-		set_state(ecn, RXD_ECN_GOOD);
+		ecn_set_state(ecn, RXD_ECN_GOOD);
 	return more_ce > 0;
 }

@@ -13,7 +13,7 @@
 #define PROBES_SHIFT_MAX 10
 #define WAIT_MAX_NS UINT64_C(1000000000)
 
-static struct rxd_sent *at(const struct rxd_loss *loss, uint64_t pn)
+static struct rxd_sent *sent_at(const struct rxd_loss *loss, uint64_t pn)
 {
 	return &loss->ring[pn & loss->mask];
 }
@@ -43,7 +43,7 @@ int rxd_loss_room(struct rxd_loss *loss)
 	if (!ring)
 		return -FI_ENOMEM;
 	for (pn = loss->base; pn < loss->next; pn++)
-		ring[pn & (bigger - 1)] = *at(loss, pn);
+		ring[pn & (bigger - 1)] = *sent_at(loss, pn);
 	free(loss->ring);
 	loss->ring = ring;
 	loss->mask = bigger - 1;
@@ -51,7 +51,7 @@ int rxd_loss_room(struct rxd_loss *loss)
 }
 
 /* Padded packets are not congestion controlled: that a path MTU probe is lost is expected. */
-static void account(struct rxd_loss *loss, const struct rxd_sent *sent, int sign)
+static void sent_account(struct rxd_loss *loss, const struct rxd_sent *sent, int sign)
 {
 	loss->out_cnt += (uint32_t) sign;
 	if (!sent->pad)
@@ -59,7 +59,7 @@ static void account(struct rxd_loss *loss, const struct rxd_sent *sent, int sign
 }
 
 /* A packet is declared lost once; an ACK may come for it all the same, and ends either state. */
-static void set_state(struct rxd_sent *sent, enum rxd_sent_state state)
+static void sent_set_state(struct rxd_sent *sent, enum rxd_sent_state state)
 {
 	assert((sent->state == RXD_SENT_OUT || (sent->state == RXD_SENT_LOST && state == RXD_SENT_GONE)) &&
 	       state != RXD_SENT_OUT && "a packet is acknowledged once");
@@ -69,26 +69,26 @@ static void set_state(struct rxd_sent *sent, enum rxd_sent_state state)
 void rxd_loss_on_sent(struct rxd_loss *loss, const struct rxd_sent *sent)
 {
 	assert(loss->ring && loss->next - loss->base <= loss->mask && "room was made");
-	*at(loss, loss->next) = *sent;
-	at(loss, loss->next)->state = RXD_SENT_OUT;
-	account(loss, sent, 1);
+	*sent_at(loss, loss->next) = *sent;
+	sent_at(loss, loss->next)->state = RXD_SENT_OUT;
+	sent_account(loss, sent, 1);
 	loss->last_ns = sent->sent_ns;
 	loss->ack_now = sent->ack_now;
 	loss->next++;
 }
 
 /* The ring begins with the oldest packet that an ACK can still name. */
-static void trim(struct rxd_loss *loss)
+static void ring_trim(struct rxd_loss *loss)
 {
-	while (loss->base < loss->next && at(loss, loss->base)->state == RXD_SENT_GONE)
+	while (loss->base < loss->next && sent_at(loss, loss->base)->state == RXD_SENT_GONE)
 		loss->base++;
 }
 
 uint64_t rxd_loss_sent_ns(const struct rxd_loss *loss, uint64_t pn)
 {
-	if (pn < loss->base || pn >= loss->next || at(loss, pn)->state != RXD_SENT_OUT)
+	if (pn < loss->base || pn >= loss->next || sent_at(loss, pn)->state != RXD_SENT_OUT)
 		return 0;
-	return at(loss, pn)->sent_ns;
+	return sent_at(loss, pn)->sent_ns;
 }
 
 /* A packet that is acknowledged after later ones was reordered; one that had been declared lost
@@ -96,18 +96,18 @@ uint64_t rxd_loss_sent_ns(const struct rxd_loss *loss, uint64_t pn)
  */
 static void on_one(struct rxd_loss *loss, uint64_t pn, const struct rxd_loss_ops *ops, void *arg)
 {
-	struct rxd_sent *sent = at(loss, pn);
+	struct rxd_sent *sent = sent_at(loss, pn);
 
 	switch (sent->state) {
 	case RXD_SENT_OUT:
 		if (pn + 1 < loss->largest)
 			loss->reordered = true;
-		set_state(sent, RXD_SENT_GONE);
-		account(loss, sent, -1);
+		sent_set_state(sent, RXD_SENT_GONE);
+		sent_account(loss, sent, -1);
 		ops->acked(arg, sent, pn);
 		break;
 	case RXD_SENT_LOST:
-		set_state(sent, RXD_SENT_GONE);
+		sent_set_state(sent, RXD_SENT_GONE);
 		loss->reordered = true;
 		if (loss->reo_steps < REO_MOST)
 			loss->reo_steps++;
@@ -129,7 +129,7 @@ bool rxd_loss_on_ack(struct rxd_loss *loss, uint64_t lo, uint64_t hi,
 		on_one(loss, pn, ops, arg);
 	if (hi > loss->largest)
 		loss->largest = hi;
-	trim(loss);
+	ring_trim(loss);
 	return true;
 }
 
@@ -152,20 +152,20 @@ static uint64_t loss_delay(const struct rxd_loss *loss, const struct rxd_rtt *rt
 /* The packet is remembered, since its ACK may arrive after all. */
 static void declare_lost(struct rxd_loss *loss, uint64_t pn, const struct rxd_loss_ops *ops, void *arg)
 {
-	struct rxd_sent *sent = at(loss, pn);
+	struct rxd_sent *sent = sent_at(loss, pn);
 
-	set_state(sent, RXD_SENT_LOST);
-	account(loss, sent, -1);
+	sent_set_state(sent, RXD_SENT_LOST);
+	sent_account(loss, sent, -1);
 	ops->lost(arg, sent, pn);
 }
 
-/* forget - packets declared lost long ago are not acknowledged any more. */
-static void forget(struct rxd_loss *loss, uint64_t now, uint64_t age)
+/* ring_forget - packets declared lost long ago are not acknowledged any more. */
+static void ring_forget(struct rxd_loss *loss, uint64_t now, uint64_t age)
 {
 	struct rxd_sent *sent;
 
 	while (loss->base < loss->next) {
-		sent = at(loss, loss->base);
+		sent = sent_at(loss, loss->base);
 		if (sent->state == RXD_SENT_OUT ||
 		    (sent->state == RXD_SENT_LOST && now < sent->sent_ns + age))
 			break;
@@ -182,7 +182,7 @@ void rxd_loss_detect(struct rxd_loss *loss, uint64_t now, const struct rxd_rtt *
 
 	loss->lost_at_ns = 0;
 	for (pn = loss->base; pn + 1 < loss->largest; pn++) {
-		sent = at(loss, pn);
+		sent = sent_at(loss, pn);
 		if (sent->state != RXD_SENT_OUT)
 			continue;
 		if (now >= sent->sent_ns + wait ||
@@ -194,7 +194,7 @@ void rxd_loss_detect(struct rxd_loss *loss, uint64_t now, const struct rxd_rtt *
 			break;
 		}
 	}
-	forget(loss, now, 4 * wait + 4 * RXD_RTT_GRAIN_NS);
+	ring_forget(loss, now, 4 * wait + 4 * RXD_RTT_GRAIN_NS);
 }
 
 void rxd_loss_all(struct rxd_loss *loss, const struct rxd_loss_ops *ops, void *arg)
@@ -203,7 +203,7 @@ void rxd_loss_all(struct rxd_loss *loss, const struct rxd_loss_ops *ops, void *a
 
 	loss->lost_at_ns = 0;
 	for (pn = loss->base; pn < loss->next; pn++)
-		if (at(loss, pn)->state == RXD_SENT_OUT)
+		if (sent_at(loss, pn)->state == RXD_SENT_OUT)
 			declare_lost(loss, pn, ops, arg);
 }
 
@@ -211,11 +211,11 @@ const struct rxd_sent *rxd_loss_unsent(struct rxd_loss *loss, uint64_t pn)
 {
 	struct rxd_sent *sent;
 
-	if (pn < loss->base || pn >= loss->next || at(loss, pn)->state != RXD_SENT_OUT)
+	if (pn < loss->base || pn >= loss->next || sent_at(loss, pn)->state != RXD_SENT_OUT)
 		return NULL;
-	sent = at(loss, pn);
-	set_state(sent, RXD_SENT_LOST);
-	account(loss, sent, -1);
+	sent = sent_at(loss, pn);
+	sent_set_state(sent, RXD_SENT_LOST);
+	sent_account(loss, sent, -1);
 	return sent;
 }
 
@@ -249,9 +249,9 @@ uint32_t rxd_loss_longest(const struct rxd_loss *loss)
 	uint64_t pn;
 
 	for (pn = loss->base; pn < loss->next; pn++)
-		if (at(loss, pn)->state == RXD_SENT_OUT && !at(loss, pn)->pad &&
-		    at(loss, pn)->size > size)
-			size = at(loss, pn)->size;
+		if (sent_at(loss, pn)->state == RXD_SENT_OUT && !sent_at(loss, pn)->pad &&
+		    sent_at(loss, pn)->size > size)
+			size = sent_at(loss, pn)->size;
 	return size;
 }
 

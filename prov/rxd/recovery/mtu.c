@@ -15,10 +15,10 @@ void rxd_mtu_init(struct rxd_mtu *mtu, uint32_t base, uint32_t most)
  */
 static const uint16_t common[] = { 8956, 8936, 1456, 1436, 1376, 1212 };
 
-/* candidate - the size to probe next: the largest, then common sizes that are not excluded yet,
+/* mtu_candidate - the size to probe next: the largest, then common sizes that are not excluded yet,
  * then the middle of what is left; 0 when the search is complete.
  */
-static uint32_t candidate(const struct rxd_mtu *mtu)
+static uint32_t mtu_candidate(const struct rxd_mtu *mtu)
 {
 	size_t i;
 
@@ -32,7 +32,7 @@ static uint32_t candidate(const struct rxd_mtu *mtu)
 	return mtu->bad > mtu->now + RXD_MTU_STEP ? mtu->now + (mtu->bad - mtu->now) / 2 : 0;
 }
 
-static void exclude(struct rxd_mtu *mtu, uint32_t size)
+static void mtu_exclude(struct rxd_mtu *mtu, uint32_t size)
 {
 	mtu->bad = size;
 	mtu->fails = 0;
@@ -47,9 +47,9 @@ uint32_t rxd_mtu_wanted(struct rxd_mtu *mtu, uint64_t now)
 		mtu->again_ns = 0;
 		mtu->bad = 0;
 	}
-	if (!candidate(mtu) && !mtu->again_ns)
+	if (!mtu_candidate(mtu) && !mtu->again_ns)
 		mtu->again_ns = now + RXD_MTU_AGAIN_NS;
-	return candidate(mtu);
+	return mtu_candidate(mtu);
 }
 
 void rxd_mtu_sent(struct rxd_mtu *mtu, uint32_t size)
@@ -76,7 +76,7 @@ void rxd_mtu_lost(struct rxd_mtu *mtu, uint32_t size, bool lossy)
 		return;
 	mtu->probe = 0;
 	if (++mtu->fails >= (lossy ? RXD_MTU_TRIES_LOSSY : RXD_MTU_TRIES))
-		exclude(mtu, size);
+		mtu_exclude(mtu, size);
 }
 
 /* fall_back - begin the search again.  @bad: a size that surely does not pass, or 0 */
@@ -86,7 +86,7 @@ static void fall_back(struct rxd_mtu *mtu, uint32_t bad)
 	mtu->timeouts = 0;
 	mtu->probe = 0;
 	mtu->again_ns = 0;
-	exclude(mtu, bad);
+	mtu_exclude(mtu, bad);
 }
 
 /* Timeouts with short packets in flight alone have another cause. */
@@ -132,6 +132,6 @@ bool rxd_mtu_refused(struct rxd_mtu *mtu, uint32_t size)
 	if (falls)
 		fall_back(mtu, size);
 	else
-		exclude(mtu, size);
+		mtu_exclude(mtu, size);
 	return falls;
 }

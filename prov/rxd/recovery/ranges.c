@@ -23,7 +23,7 @@ void rxd_ranges_fini(struct rxd_ranges *set)
 }
 
 /* Index of the first range that ends above @number (with @adjacent: at it). */
-static uint32_t find(const struct rxd_ranges *set, uint64_t number, bool adjacent)
+static uint32_t ranges_find(const struct rxd_ranges *set, uint64_t number, bool adjacent)
 {
 	uint32_t lo = 0, hi = set->cnt, mid;
 
@@ -41,7 +41,7 @@ static uint32_t find(const struct rxd_ranges *set, uint64_t number, bool adjacen
 }
 
 /* Before anything is moved, so that a set is whole after -FI_ENOMEM. */
-static int grow(struct rxd_ranges *set)
+static int ranges_grow(struct rxd_ranges *set)
 {
 	uint32_t room = set->room < 4 ? 8 : set->room * 2;
 	struct rxd_span *span;
@@ -58,8 +58,8 @@ static int grow(struct rxd_ranges *set)
 	return 0;
 }
 
-/* move - the ranges from @from on to @to: opens a gap, or closes one. */
-static void move(struct rxd_ranges *set, uint32_t to, uint32_t from)
+/* ranges_move - the ranges from @from on to @to: opens a gap, or closes one. */
+static void ranges_move(struct rxd_ranges *set, uint32_t to, uint32_t from)
 {
 	memmove(&set->span[to], &set->span[from], (set->cnt - from) * sizeof(*set->span));
 	set->cnt = set->cnt + to - from;
@@ -67,16 +67,16 @@ static void move(struct rxd_ranges *set, uint32_t to, uint32_t from)
 
 int rxd_ranges_add(struct rxd_ranges *set, uint64_t lo, uint64_t hi)
 {
-	uint32_t i = find(set, lo, true), end;
+	uint32_t i = ranges_find(set, lo, true), end;
 	struct rxd_span *span;
 
 	if (lo >= hi)
 		return 0;
 	/* adjacent to none: a range of its own */
 	if (i == set->cnt || set->span[i].lo > hi) {
-		if (grow(set))
+		if (ranges_grow(set))
 			return -FI_ENOMEM;
-		move(set, i + 1, i);
+		ranges_move(set, i + 1, i);
 		set->span[i] = (struct rxd_span) { lo, hi };
 		return 0;
 	}
@@ -91,7 +91,7 @@ int rxd_ranges_add(struct rxd_ranges *set, uint64_t lo, uint64_t hi)
 	if (set->span[end - 1].hi > hi)
 		hi = set->span[end - 1].hi;
 	span->hi = hi;
-	move(set, i + 1, end);
+	ranges_move(set, i + 1, end);
 	return 0;
 }
 
@@ -102,7 +102,7 @@ void rxd_ranges_cover(struct rxd_ranges *set, uint64_t lo, uint64_t hi)
 	if (!rxd_ranges_add(set, lo, hi))
 		return;
 	/* it is adjacent to none, and there are some: otherwise there was room */
-	i = find(set, lo, true);
+	i = ranges_find(set, lo, true);
 	if (i < set->cnt)
 		set->span[i].lo = lo;
 	else
@@ -111,15 +111,15 @@ void rxd_ranges_cover(struct rxd_ranges *set, uint64_t lo, uint64_t hi)
 
 int rxd_ranges_sub(struct rxd_ranges *set, uint64_t lo, uint64_t hi)
 {
-	uint32_t i = find(set, lo, false), end;
+	uint32_t i = ranges_find(set, lo, false), end;
 
 	if (lo >= hi || i == set->cnt || set->span[i].lo >= hi)
 		return 0;
 	/* a hole in the middle: the one case that needs room */
 	if (set->span[i].lo < lo && set->span[i].hi > hi) {
-		if (grow(set))
+		if (ranges_grow(set))
 			return -FI_ENOMEM;
-		move(set, i + 1, i);
+		ranges_move(set, i + 1, i);
 		set->span[i].hi = lo;
 		set->span[i + 1].lo = hi;
 		return 0;
@@ -130,15 +130,15 @@ int rxd_ranges_sub(struct rxd_ranges *set, uint64_t lo, uint64_t hi)
 		;
 	if (end < set->cnt && set->span[end].lo < hi)
 		set->span[end].lo = hi;
-	move(set, i, end);
+	ranges_move(set, i, end);
 	return 0;
 }
 
 void rxd_ranges_cut(struct rxd_ranges *set, uint64_t lo)
 {
-	uint32_t i = find(set, lo, false);
+	uint32_t i = ranges_find(set, lo, false);
 
-	move(set, 0, i);
+	ranges_move(set, 0, i);
 	if (set->cnt && set->span[0].lo < lo)
 		set->span[0].lo = lo;
 }
@@ -152,7 +152,7 @@ bool rxd_ranges_has(const struct rxd_ranges *set, uint64_t number)
 
 const struct rxd_span *rxd_ranges_at(const struct rxd_ranges *set, uint64_t number)
 {
-	uint32_t i = find(set, number, false);
+	uint32_t i = ranges_find(set, number, false);
 
 	return i < set->cnt ? &set->span[i] : NULL;
 }
