@@ -46,10 +46,10 @@ static void close_conn(struct chan *base, int err, bool orderly)
 	}
 }
 
-/* unacked - are there bytes that the peer's host has not acknowledged?  Closing a socket that
+/* has_unacked - are there bytes that the peer's host has not acknowledged?  Closing a socket that
  * has unread input would discard them.
  */
-static bool unacked(const struct tcp_conn *conn)
+static bool has_unacked(const struct tcp_conn *conn)
 {
 	int bytes = 0;
 
@@ -64,13 +64,13 @@ static bool any_unacked(const struct tcp_conn *conn)
 	unsigned i;
 
 	for (i = 1; lanes && i < lanes->base.cnt; i++)
-		if (tcp_lane(lanes, i) && unacked(tcp_lane(lanes, i)))
+		if (tcp_lane(lanes, i) && has_unacked(tcp_lane(lanes, i)))
 			return true;
-	return unacked(conn);
+	return has_unacked(conn);
 }
 
-/* finish - poll() reads and drops input meanwhile, so that closing causes no reset. */
-static bool finish(struct chan *base)
+/* chan_finish - poll() reads and drops input meanwhile, so that closing causes no reset. */
+static bool chan_finish(struct chan *base)
 {
 	struct tcp_conn *conn = base->conn;
 
@@ -121,7 +121,7 @@ static int send_park(struct chan *base, enum chan_park_ctl ctl)
 	return tcp_tx_ctl(base->conn, TCP_WIRE_PARK + ctl) ? 0 : -FI_ENOMEM;
 }
 
-static const char *advice(const struct chan *base, int err)
+static const char *chan_advice(const struct chan *base, int err)
 {
 	return net_sock_advice(err);
 }
@@ -130,12 +130,12 @@ const struct chan_ops tcp_chan_ops = {
 	.connect = tcp_connect,
 	.abort = abort_connect,
 	.close = close_conn,
-	.finish = finish,
+	.finish = chan_finish,
 	.idle = conn_idle,
 	.park = send_park,
 	.ask = tcp_check_ask,
 	.hold_back = chan_park_hold_back,
 	.timer = chan_park_timer,
-	.advice = advice,
+	.advice = chan_advice,
 	.route = tcp_route,
 };

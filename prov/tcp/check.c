@@ -49,7 +49,7 @@ static struct tcp_chan *take_chan(struct tcp_conn *conn)
 	return NULL;
 }
 
-static void on_answer(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data)
+static void check_on_answer(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data)
 {
 	struct tcp_chan *chan = take_chan(conn);
 
@@ -58,21 +58,21 @@ static void on_answer(struct tcp_conn *conn, const struct tcp_hello *hello, cons
 	tcp_conn_close(conn);
 }
 
-static void on_lost(struct tcp_conn *conn)
+static void check_on_lost(struct tcp_conn *conn)
 {
 	take_chan(conn);
 	tcp_conn_close(conn);
 }
 
 /* A WELCOME is no answer to a CHECK. */
-static void on_welcome(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data)
+static void check_on_welcome(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data)
 {
-	on_lost(conn);
+	check_on_lost(conn);
 }
 
 static const struct tcp_wireup check_wireup = {
 	.impatient = true,
-	.welcome = on_welcome,
-	.refused = on_answer,
-	.lost = on_lost,
+	.welcome = check_on_welcome,
+	.refused = check_on_answer,
+	.lost = check_on_lost,
 };

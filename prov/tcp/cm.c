@@ -40,7 +40,7 @@ int tcp_cm_connect(struct eng_link *base, struct eng_peer *peer, const void *add
 	return ret;
 }
 
-static void on_welcome(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data)
+static void cm_on_welcome(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data)
 {
 	struct tcp_chan *chan = conn->chan;
 
@@ -56,7 +56,7 @@ static void on_welcome(struct tcp_conn *conn, const struct tcp_hello *hello, con
 }
 
 /* Private data of a fi_reject() is passed up; the library's text is for the log only. */
-static void on_refused(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data)
+static void cm_on_refused(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data)
 {
 	struct tcp_chan *chan = conn->chan;
 	char text[CHAN_TEXT_MAX];
@@ -72,14 +72,14 @@ static void on_refused(struct tcp_conn *conn, const struct tcp_hello *hello, con
 }
 
 const struct tcp_wireup tcp_msg_wireup = {
-	.welcome = on_welcome,
-	.refused = on_refused,
+	.welcome = cm_on_welcome,
+	.refused = cm_on_refused,
 	.lost = tcp_connect_lost,
 };
 
 /* ---- the passive endpoint -------------------------------------------------------------------- */
 
-static void on_hello(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data)
+static void cm_on_hello(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data)
 {
 	struct tcp_link *link = conn->link;
 	union net_sa dest;
@@ -94,14 +94,14 @@ static void on_hello(struct tcp_conn *conn, const struct tcp_hello *hello, const
 }
 
 const struct tcp_wireup tcp_pep_wireup = {
-	.hello = on_hello,
+	.hello = cm_on_hello,
 	.lost = tcp_conn_close,
 };
 
 /* ---- accept and reject ------------------------------------------------------------------- */
 
-/* accepted - the poll after fi_accept(): report FI_CONNECTED, and wait for input. */
-static void accepted(struct timer *timer, uint64_t now)
+/* cm_accepted - the poll after fi_accept(): report FI_CONNECTED, and wait for input. */
+static void cm_accepted(struct timer *timer, uint64_t now)
 {
 	struct tcp_conn *conn = container_of(timer, struct tcp_conn, timer);
 	int ret;
@@ -154,7 +154,7 @@ static int accept_request(struct eng_link *base, struct eng_peer *peer, void *re
 	tcp_stream_begin(conn);
 	tcp_stream_up(conn);
 	chan_up(&chan->base, conn, &(struct chan_id) { .epoch = 0 }, false);
-	conn->timer.fire = accepted;
+	conn->timer.fire = cm_accepted;
 	chan_poller_timer(&conn->poller->base, &conn->timer, 0);
 	return 0;
 }

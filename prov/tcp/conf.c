@@ -100,8 +100,8 @@ static const struct info_param params[] = {
 #define PARAMS_TCP 16		/* the first ones */
 #define PARAMS_SOCKETS 15	/* the others, and this one */
 
-/* probe - a peer without traffic is declared lost as soon as one that acknowledges nothing. */
-static void probe(struct tcp_conf *conf)
+/* set_keepalive - a peer without traffic is declared lost as soon as one that acknowledges nothing. */
+static void set_keepalive(struct tcp_conf *conf)
 {
 	unsigned third_s = conf->keepalive.unacked_ms / 3000;
 
@@ -116,7 +116,7 @@ void tcp_conf_define(struct tcp_conf *conf)
 {
 	if (conf == &tcp_conf) {
 		info_params_read(conf->prov, params, PARAMS_TCP, conf);
-		probe(conf);
+		set_keepalive(conf);
 	} else {
 		info_params_read(conf->prov, params + PARAMS_SOCKETS, PARAMS - PARAMS_SOCKETS, conf);
 	}

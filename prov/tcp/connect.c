@@ -53,19 +53,19 @@ static void use_conn(struct tcp_conn *conn, struct tcp_chan *chan, const struct 
 	tcp_tx_pump(conn);
 }
 
-/* continues - does the sender of @hello continue where the parked connection ended? */
-static bool continues(const struct tcp_chan *chan, const struct tcp_hello *hello)
+/* hello_continues - does the sender of @hello continue where the parked connection ended? */
+static bool hello_continues(const struct tcp_chan *chan, const struct tcp_hello *hello)
 {
 	struct chan_id id = id_of(hello);
 
 	return chan_continues(&chan->base, &id, hello->features & TCP_WIRE_RESUMES);
 }
 
-static void on_welcome(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data)
+static void connect_on_welcome(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data)
 {
 	struct tcp_chan *chan = conn->chan;
 
-	if (chan->base.resumes && !continues(chan, hello))
+	if (chan->base.resumes && !hello_continues(chan, hello))
 		chan_forget(&chan->base);
 	else
 		use_conn(conn, chan, hello);
@@ -81,7 +81,7 @@ static bool refuses_always(const struct tcp_conn *conn, const struct tcp_hello *
 	return !hello->epoch && chan_now(&conn->link->base) > conn->chan->base.first_ns + limit;
 }
 
-static void on_refused(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data)
+static void connect_on_refused(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data)
 {
 	struct tcp_chan *chan = conn->chan;
 
@@ -115,8 +115,8 @@ static bool settle_addr(const struct tcp_conn *conn, union net_sa *addr)
 	return conn->link->conf->firewall_addr || net_addr_same_host(&addr->sa, &conn->peer.sa);
 }
 
-/* welcome - accept the request: @conn becomes the channel's connection. */
-static void welcome(struct tcp_conn *conn, struct tcp_chan *chan, const struct tcp_hello *hello)
+/* welcome_request - accept the request: @conn becomes the channel's connection. */
+static void welcome_request(struct tcp_conn *conn, struct tcp_chan *chan, const struct tcp_hello *hello)
 {
 	int ret = tcp_conn_welcome(conn, hello->serial,
 				   chan->base.resumes ? TCP_WIRE_RESUMES : 0, NULL, 0);
@@ -145,10 +145,10 @@ static void welcome_self(struct tcp_conn *conn, struct tcp_chan *chan,
 	chan->loop = conn;
 }
 
-/* order - our address against that of a peer of another implementation, which sees the address that it
+/* addr_order - our address against that of a peer of another implementation, which sees the address that it
  * connects to.
  */
-static int order(const struct tcp_conn *conn, const union net_sa *addr)
+static int addr_order(const struct tcp_conn *conn, const union net_sa *addr)
 {
 	union net_sa own;
 
@@ -158,16 +158,16 @@ static int order(const struct tcp_conn *conn, const union net_sa *addr)
 	return net_addr_cmp(&own.sa, &addr->sa);
 }
 
-/* judge - @hello: the serial of a peer of another implementation is filled in */
-static enum chan_verdict judge(const struct tcp_conn *conn, const struct chan *base,
-			       struct tcp_hello *hello, const union net_sa *addr)
+/* judge_request - @hello: the serial of a peer of another implementation is filled in */
+static enum chan_verdict judge_request(const struct tcp_conn *conn, const struct chan *base,
+				       struct tcp_hello *hello, const union net_sa *addr)
 {
 	struct chan_id id = id_of(hello);
 	enum chan_verdict verdict;
 
 	if (!conn->stream)
 		return chan_decide(base, net_addr_cmp(&conn->link->name.sa, &addr->sa), &id);
-	verdict = chan_decide_published(base, order(conn, addr), (uint32_t) hello->epoch, &id);
+	verdict = chan_decide_published(base, addr_order(conn, addr), (uint32_t) hello->epoch, &id);
 	hello->serial = id.serial;
 	return verdict == CHAN_SELF ? CHAN_REFUSE : verdict;
 }
@@ -181,15 +181,15 @@ static bool has_ended(const struct tcp_chan *chan)
 	       tcp_chan_conn(chan)->link->conf->firewall_addr;
 }
 
-/* decide - NULL: the request has been answered. */
-static struct tcp_chan *decide(struct tcp_conn *conn, struct tcp_chan *chan,
-			       struct tcp_hello *hello, const union net_sa *addr)
+/* decide_request - NULL: the request has been answered. */
+static struct tcp_chan *decide_request(struct tcp_conn *conn, struct tcp_chan *chan,
+				       struct tcp_hello *hello, const union net_sa *addr)
 {
 	struct tcp_link *link = conn->link;
 	size_t len = net_addr_len(&addr->sa);
 	struct chan *base = &chan->base;
 
-	switch (judge(conn, base, hello, addr)) {
+	switch (judge_request(conn, base, hello, addr)) {
 	case CHAN_REFUSE:
 		tcp_conn_refuse(conn, CHAN_SIMULTANEOUS, NULL, 0);
 		return NULL;
@@ -209,7 +209,7 @@ static struct tcp_chan *decide(struct tcp_conn *conn, struct tcp_chan *chan,
 		base = chan_replace(base, addr, len);
 		break;
 	default:
-		if (base->resumes && !continues(chan, hello)) {
+		if (base->resumes && !hello_continues(chan, hello)) {
 			chan_forget(base);
 			base = chan_find(&link->base, addr, len);
 		}
@@ -229,7 +229,7 @@ static void refuse_addr(struct tcp_conn *conn, const char *why)
 	tcp_conn_refuse(conn, CHAN_ADDR_BAD, NULL, 0);
 }
 
-static void on_hello(struct tcp_conn *conn, const struct tcp_hello *request, const void *data)
+static void connect_on_hello(struct tcp_conn *conn, const struct tcp_hello *request, const void *data)
 {
 	struct tcp_link *link = conn->link;
 	struct tcp_hello copy = *request, *hello = &copy;
@@ -259,15 +259,15 @@ static void on_hello(struct tcp_conn *conn, const struct tcp_hello *request, con
 		tcp_lane_join(conn, chan, hello);
 		return;
 	}
-	if (base->state == CHAN_PARKING && continues(chan, hello)) {
+	if (base->state == CHAN_PARKING && hello_continues(chan, hello)) {
 		tcp_conn_refuse(conn, CHAN_NOT_YET, NULL, 0);	/* its consent is in flight */
 		return;
 	}
-	chan = decide(conn, chan, hello, &addr);
+	chan = decide_request(conn, chan, hello, &addr);
 	if (!chan)
 		return;
 	conn->peer = addr;	/* log lines name its endpoint's address from now on */
-	welcome(conn, chan, hello);
+	welcome_request(conn, chan, hello);
 }
 
 /* ---- a connection is lost ------------------------------------------------------------------ */
@@ -295,8 +295,8 @@ void tcp_connect_lost(struct tcp_conn *conn)
 }
 
 const struct tcp_wireup tcp_rdm_wireup = {
-	.hello = on_hello,
-	.welcome = on_welcome,
-	.refused = on_refused,
+	.hello = connect_on_hello,
+	.welcome = connect_on_welcome,
+	.refused = connect_on_refused,
 	.lost = tcp_connect_lost,
 };

@@ -119,7 +119,7 @@ static void log_version(struct tcp_conn *conn, struct chan_version theirs, const
 			chan_version_text(&ours, &theirs, text));
 }
 
-static void on_event(struct chan_src *src, uint32_t events);
+static void handshake_on_event(struct chan_src *src, uint32_t events);
 static void on_timeout(struct timer *timer, uint64_t now);
 
 /* start_waiting - wait for the connection, or for HELLO.  On an error @conn is closed. */
@@ -127,7 +127,7 @@ static int start_waiting(struct tcp_conn *conn, uint32_t events)
 {
 	int ret;
 
-	conn->src.event = on_event;
+	conn->src.event = handshake_on_event;
 	conn->timer.fire = on_timeout;
 	ret = chan_src_want(&conn->poller->base, &conn->src, events);
 	if (ret)
@@ -287,7 +287,7 @@ static void on_connected(struct tcp_conn *conn)
 		tcp_conn_fail(conn, -ret, false);
 }
 
-static void on_welcome(struct tcp_conn *conn, const struct tcp_hello *hello)
+static void handshake_welcome(struct tcp_conn *conn, const struct tcp_hello *hello)
 {
 	struct tcp_handshake *handshake = conn->handshake;
 	const void *data = private_data(conn);
@@ -299,14 +299,14 @@ static void on_welcome(struct tcp_conn *conn, const struct tcp_hello *hello)
 	free(handshake);
 }
 
-static void on_answer(struct tcp_conn *conn, enum tcp_hello_verdict verdict,
-		      const struct tcp_hello *hello)
+static void handshake_answer(struct tcp_conn *conn, enum tcp_hello_verdict verdict,
+			     const struct tcp_hello *hello)
 {
 	const void *data = private_data(conn);
 
 	if (verdict == TCP_HELLO_OK && hello->type == TCP_WIRE_WELCOME &&
 	    hello->kind == conn->link->kind && hello->serial == conn->serial) {
-		on_welcome(conn, hello);
+		handshake_welcome(conn, hello);
 	} else if (verdict == TCP_HELLO_OK && hello->type == TCP_WIRE_REFUSE) {
 		conn->wireup->refused(conn, hello, data);
 	} else if (verdict == TCP_HELLO_VERSION) {
@@ -460,7 +460,7 @@ static void read_handshake(struct tcp_conn *conn)
 			  tcp_hello_parse(handshake->in, handshake->have, &hello);
 	} while (verdict == TCP_HELLO_MORE);
 	if (conn->ours)
-		on_answer(conn, verdict, &hello);
+		handshake_answer(conn, verdict, &hello);
 	else
 		on_request(conn, verdict, &hello);
 }
@@ -501,7 +501,7 @@ static void on_shake(struct tcp_conn *conn)
 		read_handshake(conn);
 }
 
-static void on_event(struct chan_src *src, uint32_t events)
+static void handshake_on_event(struct chan_src *src, uint32_t events)
 {
 	struct tcp_conn *conn = container_of(src, struct tcp_conn, src);
 
@@ -525,7 +525,7 @@ static void check_socket(struct tcp_conn *conn)
 	};
 
 	if (poll(&pfd, 1, 0) > 0)
-		on_event(&conn->src, (uint32_t) pfd.revents);
+		handshake_on_event(&conn->src, (uint32_t) pfd.revents);
 }
 
 static void on_timeout(struct timer *timer, uint64_t now)

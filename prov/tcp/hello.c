@@ -165,7 +165,7 @@ enum tcp_hello_verdict tcp_hello_parse(const uint8_t *buf, size_t have,
 	return TCP_HELLO_OK;
 }
 
-static bool begins(const uint8_t *buf, size_t have, const char *text)
+static bool text_begins(const uint8_t *buf, size_t have, const char *text)
 {
 	size_t len = strlen(text);
 
@@ -180,7 +180,7 @@ static bool is_http(const uint8_t *buf, size_t have)
 	size_t i;
 
 	for (i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
-		if (begins(buf, have, methods[i]))
+		if (text_begins(buf, have, methods[i]))
 			return true;
 	return false;
 }
@@ -203,7 +203,7 @@ const char *tcp_hello_identify(const uint8_t *buf, size_t have)
 		return "a program that sent nothing";
 	if (is_http(buf, have))
 		return "an HTTP client";
-	if (begins(buf, have, "SSH-"))
+	if (text_begins(buf, have, "SSH-"))
 		return "an SSH client";
 	if (have >= 2 && buf[0] == 0x16 && buf[1] == 0x03)
 		return "a TLS client";

@@ -23,7 +23,7 @@
 
 static const struct tcp_wireup lane_wireup;
 
-static void on_event(struct chan_src *src, uint32_t events);
+static void lane_on_event(struct chan_src *src, uint32_t events);
 
 static void remove_lane(struct tcp_conn *conn)
 {
@@ -158,7 +158,7 @@ void tcp_lane_join(struct tcp_conn *conn, struct tcp_chan *chan, const struct tc
 		return;
 	}
 	conn->peer = tcp_chan_conn(chan)->peer;
-	conn->src.event = on_event;
+	conn->src.event = lane_on_event;
 	add_lane(chan->base.conn, conn, hello->lane);
 }
 
@@ -178,7 +178,7 @@ static void check_early(struct tcp_conn *conn)
 	}
 }
 
-static void on_event(struct chan_src *src, uint32_t events)
+static void lane_on_event(struct chan_src *src, uint32_t events)
 {
 	struct tcp_conn *conn = container_of(src, struct tcp_conn, src), *first = conn->first;
 
@@ -202,10 +202,10 @@ static void on_event(struct chan_src *src, uint32_t events)
 
 static void on_welcome(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data)
 {
-	conn->src.event = on_event;
+	conn->src.event = lane_on_event;
 }
 
-static void on_refused(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data)
+static void lane_on_refused(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data)
 {
 	TCP_INFO(conn->link->conf, "a peer refused a further lane: %s\n",
 		 chan_reason_text(hello->reason));
@@ -213,7 +213,7 @@ static void on_refused(struct tcp_conn *conn, const struct tcp_hello *hello, con
 }
 
 /* A connect that fails only means that there are no further lanes. */
-static void on_lost(struct tcp_conn *conn)
+static void lane_on_lost(struct tcp_conn *conn)
 {
 	if (conn->first && conn->was == TCP_CONN_READY)
 		tcp_conn_fail(conn->first, conn->err, false);
@@ -222,6 +222,6 @@ static void on_lost(struct tcp_conn *conn)
 
 static const struct tcp_wireup lane_wireup = {
 	.welcome = on_welcome,
-	.refused = on_refused,
-	.lost = on_lost,
+	.refused = lane_on_refused,
+	.lost = lane_on_lost,
 };

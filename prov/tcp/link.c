@@ -216,7 +216,7 @@ static int send_pkt(void *chan_p, struct eng_pkt *pkt)
 	return tcp_tx_send(conn, pkt);
 }
 
-static void *hold(struct eng_link *base, struct eng_peer *peer, const struct eng_rx *rx)
+static void *link_hold(struct eng_link *base, struct eng_peer *peer, const struct eng_rx *rx)
 {
 	return tcp_rx_hold(link_of(base)->poller, rx);
 }
@@ -243,7 +243,7 @@ const struct eng_link_ops tcp_link_ops = {
 	.send = send_pkt,
 	.slot = tcp_tx_slot,
 	.post = tcp_tx_post,
-	.held = { .hold = hold, .pull = chan_pull, .unplace = tcp_rx_unplace },
+	.held = { .hold = link_hold, .pull = chan_pull, .unplace = tcp_rx_unplace },
 	.cm = &cm_ops,
 	.secures = true,
 };

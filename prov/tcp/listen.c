@@ -60,8 +60,8 @@ static void say_busy(struct tcp_link *link, int fd)
 	send(fd, buf, TCP_WIRE_HELLO_SIZE, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* refuse - there is no descriptor for the connection @fd, which is closed. */
-static void refuse(struct tcp_link *link, int fd)
+/* refuse_fd - there is no descriptor for the connection @fd, which is closed. */
+static void refuse_fd(struct tcp_link *link, int fd)
 {
 	TCP_WARN_SPARSE(link->conf, "cannot accept a connection: %s%s%s\n", TCP_WHY(FI_EMFILE));
 	say_busy(link, fd);
@@ -76,11 +76,11 @@ static bool is_silent(const struct tcp_conn *conn)
 	return !conn->handshake->have && recv(conn->src.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0;
 }
 
-/* evict - close the oldest half-open connection that is @age_ns old.
+/* evict_half_open - close the oldest half-open connection that is @age_ns old.
  * @silent: only one that has sent nothing
  * @young_p: [out] on false: one is not old enough
  */
-static bool evict(struct tcp_link *link, bool silent, uint64_t age_ns, bool *young_p)
+static bool evict_half_open(struct tcp_link *link, bool silent, uint64_t age_ns, bool *young_p)
 {
 	uint64_t now = chan_poller_now(&link->poller->base);
 	struct tcp_conn *conn;
@@ -99,13 +99,13 @@ static bool evict(struct tcp_link *link, bool silent, uint64_t age_ns, bool *you
 	return false;
 }
 
-/* make_room - among the half-open connections. */
-static bool make_room(struct tcp_link *link)
+/* half_open_room - among the half-open connections. */
+static bool half_open_room(struct tcp_link *link)
 {
 	bool young;
 
-	return link->listener.half_open < half_open_max() || evict(link, true, SILENT_NS, &young) ||
-	       evict(link, false, HALF_OPEN_NS, &young);
+	return link->listener.half_open < half_open_max() || evict_half_open(link, true, SILENT_NS, &young) ||
+	       evict_half_open(link, false, HALF_OPEN_NS, &young);
 }
 
 /* bound_source - one more from @from: no address has more than its share of the half-open connections. */
@@ -142,7 +142,7 @@ static void refuse_without_fd(struct tcp_link *link)
 	close(poller->spare_fd);
 	fd = accept4(link->listener.base.src.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (fd >= 0)
-		refuse(link, fd);
+		refuse_fd(link, fd);
 	poller->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
@@ -168,7 +168,7 @@ static bool without_fd(struct tcp_link *link)
 {
 	bool young;
 
-	if (evict(link, true, SILENT_NS, &young))
+	if (evict_half_open(link, true, SILENT_NS, &young))
 		return true;
 	if (young || fd_expected(link)) {
 		chan_listener_pause(&link->listener.base);
@@ -185,10 +185,10 @@ static bool leave_for_program(struct tcp_link *link, int fd)
 {
 	bool young;
 
-	if (!chan_park_last(fd) || evict(link, true, SILENT_NS, &young))
+	if (!chan_park_last(fd) || evict_half_open(link, true, SILENT_NS, &young))
 		return true;
 	chan_park_must(&link->poller->base);
-	refuse(link, fd);
+	refuse_fd(link, fd);
 	return false;
 }
 
@@ -198,7 +198,7 @@ static bool accept_one(struct tcp_link *link)
 	socklen_t len = sizeof(from);
 	int fd;
 
-	if (!make_room(link)) {
+	if (!half_open_room(link)) {
 		chan_listener_pause(&link->listener.base);
 		return false;
 	}

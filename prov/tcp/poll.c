@@ -10,7 +10,7 @@
  *    ask the set of descriptors for those that have.  poll.h says which one is used when; the numbers are below.
  * 4. Send what the upcalls have staged, report what has failed, free what was closed.
  *
- * arm() comes before a sleep: all sockets are put back into the set.
+ * poller_arm() comes before a sleep: all sockets are put back into the set.
  */
 #include "poll.h"
 
@@ -99,8 +99,8 @@ void tcp_poller_activate(struct tcp_poller *poller, struct tcp_conn *conn)
 	obj_poller_set_active(&poller->base.base, true);
 }
 
-/* attach - a thread is about to block: put detached connections back into the set. */
-static int attach(struct tcp_poller *poller)
+/* set_attach - a thread is about to block: put detached connections back into the set. */
+static int set_attach(struct tcp_poller *poller)
 {
 	unsigned i;
 	int ret = 0;
@@ -115,7 +115,7 @@ static int attach(struct tcp_poller *poller)
 	return ret;
 }
 
-static __attribute__((noinline)) void detach(struct tcp_poller *poller, struct tcp_conn *conn)
+static __attribute__((noinline)) void set_detach(struct tcp_poller *poller, struct tcp_conn *conn)
 {
 	conn->detached = true;
 	tcp_conn_watch(conn);
@@ -140,7 +140,7 @@ static inline int read_one(struct tcp_poller *poller, struct tcp_conn *conn, uns
 		return got;
 	}
 	if (__builtin_expect(!conn->detached, 0) && conn->active && ++conn->streak >= DETACH_AFTER)
-		detach(poller, conn);
+		set_detach(poller, conn);
 	return got;
 }
 
@@ -158,7 +158,7 @@ static inline int read_active(struct tcp_poller *poller, unsigned budget)
 
 /* ---- work lists -------------------------------------------------------------- */
 
-static int resume(struct list *item)
+static int resume_conn(struct list *item)
 {
 	return tcp_rx_resume(container_of(item, struct tcp_conn, state_node));
 }
@@ -172,7 +172,7 @@ __attribute__((noinline)) void tcp_poller_flush(struct tcp_poller *poller)
 		tcp_tx_flush(container_of(item, struct tcp_conn, tx.dirty_node));
 }
 
-static int report(struct list *item)
+static int report_lost(struct list *item)
 {
 	struct tcp_conn *conn = container_of(item, struct tcp_conn, state_node);
 
@@ -190,13 +190,13 @@ void tcp_poller_reap(struct tcp_poller *poller)
 
 /* ---- the poller ops ------------------------------------------------------------ */
 
-/* look - at all that has arrived, for a timer that is due: also at sockets outside of the set. */
-static bool look(struct chan_poller *base, int *done_p)
+/* look_all - at all that has arrived, for a timer that is due: also at sockets outside of the set. */
+static bool look_all(struct chan_poller *base, int *done_p)
 {
 	struct tcp_poller *poller = container_of(base, struct tcp_poller, base);
 	unsigned calls = chan_poller_calls(base);
 
-	if (poller->rest || attach(poller))
+	if (poller->rest || set_attach(poller))
 		return false;
 	do
 		*done_p += ask_set(poller);
@@ -210,9 +210,9 @@ static __attribute__((noinline)) int poll_rare(struct tcp_poller *poller)
 	int done = 0;
 
 	if (poller->base.timers.cnt)
-		done += chan_poller_timers(&poller->base, look);
+		done += chan_poller_timers(&poller->base, look_all);
 	if (chan_poller_resumes(&poller->base))
-		done += chan_poller_drain(&poller->base.paused, resume);
+		done += chan_poller_drain(&poller->base.paused, resume_conn);
 	chan_poller_next(&poller->base);
 	return done;
 }
@@ -224,7 +224,7 @@ static __attribute__((noinline)) int poll_end(struct tcp_poller *poller)
 
 	while (!list_empty(&poller->base.dirty) || !list_empty(&poller->base.failed)) {
 		tcp_poller_flush(poller);
-		done += chan_poller_drain(&poller->base.failed, report);
+		done += chan_poller_drain(&poller->base.failed, report_lost);
 	}
 	tcp_poller_reap(poller);
 	return done;
@@ -265,7 +265,7 @@ static __attribute__((noinline)) int read_set(struct tcp_poller *poller)
 {
 	int done;
 
-	if (attach(poller))
+	if (set_attach(poller))
 		return 0;	/* no memory: the next poll tries again */
 	done = ask_set(poller);
 	if (done) {
@@ -322,7 +322,7 @@ static int poll_all(struct obj_poller *base, unsigned budget)
 	return done;
 }
 
-static int arm(struct obj_poller *base, uint64_t *deadline_ns)
+static int poller_arm(struct obj_poller *base, uint64_t *deadline_ns)
 {
 	struct tcp_poller *poller = container_of(base, struct tcp_poller, base.base);
 	uint64_t due = UINT64_MAX;
@@ -330,7 +330,7 @@ static int arm(struct obj_poller *base, uint64_t *deadline_ns)
 	if (!list_empty(&poller->base.dirty) || !list_empty(&poller->base.failed) || poller->rest ||
 	    chan_poller_connects(&poller->base))
 		return -FI_EAGAIN;
-	if (attach(poller))
+	if (set_attach(poller))
 		return -FI_EAGAIN;
 	chan_poller_sleep(&poller->base, &due);
 	poller->until_wait = 0;	/* the next poll asks the set: it finds what woke the thread */
@@ -357,7 +357,7 @@ static void close_poller(struct obj_poller *base)
 
 static const struct obj_poller_ops poller_ops = {
 	.poll = poll_all,
-	.arm = arm,
+	.arm = poller_arm,
 	.close = close_poller,
 };
 

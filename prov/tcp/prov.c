@@ -18,7 +18,7 @@
 #include "net/opt.h"
 #include "secure/key.h"
 
-/* What eng_offer_limits are, and that connections can be protected; set by define(). */
+/* What eng_offer_limits are, and that connections can be protected; set by prov_define(). */
 static struct info_limits limits;
 
 struct provider {
@@ -52,7 +52,7 @@ static void adjust_tags(struct fi_info *info, const struct net_iface *iface)
 		info->ep_attr->protocol = NET_PROTO_TCP_TAGS;
 }
 
-static void define(struct provider *p)
+static void prov_define(struct provider *p)
 {
 	const struct tcp_conf *conf = p->conf;
 	bool tcp = conf == &tcp_conf;
@@ -134,13 +134,13 @@ static struct provider sockets = {
 OFI_PROVIDER_INI(tcp)
 {
 	coll_register();
-	define(&tcp);
+	prov_define(&tcp);
 	return &tcp.prov;
 }
 
 OFI_PROVIDER_INI2(sockets)
 {
 	coll_register();
-	define(&sockets);
+	prov_define(&sockets);
 	return &sockets.prov;
 }

@@ -68,12 +68,12 @@ static bool leave_payload(struct tcp_conn *conn)
 	return base->seq == rx->left_seq;
 }
 
-/* packet - offer the packet at @at, with @len bytes of payload, of which some may not have
+/* rx_packet - offer the packet at @at, with @len bytes of payload, of which some may not have
  * arrived.  Returns how many of the @have bytes there it used, or 0, see tcp_rx_offer().
  */
-static __attribute__((noinline)) size_t packet(struct tcp_conn *conn, const uint8_t *at,
-					       size_t have, size_t hdr_len, uint64_t len,
-					       bool parts)
+static __attribute__((noinline)) size_t rx_packet(struct tcp_conn *conn, const uint8_t *at,
+						  size_t have, size_t hdr_len, uint64_t len,
+						  bool parts)
 {
 	size_t head = TCP_FRAME_SIZE + hdr_len;
 	struct eng_rx rx;
@@ -99,8 +99,8 @@ static __attribute__((noinline)) size_t packet(struct tcp_conn *conn, const uint
 	return tcp_rx_offer(conn, &rx, mine) ? head + rx.avail : 0;
 }
 
-/* short_packet - the fast path of packet(), for a short packet that is complete.  Returns 0 if
- * packet() has to handle it.
+/* short_packet - the fast path of rx_packet(), for a short packet that is complete.  Returns 0 if
+ * rx_packet() has to handle it.
  */
 static inline size_t short_packet(struct tcp_conn *conn, const uint8_t *at, size_t have,
 				  size_t hdr_len, uint64_t len)
@@ -129,7 +129,7 @@ static void on_ctl(struct tcp_conn *conn, unsigned ctl)
 }
 
 /* no_packet - the @have bytes at @at are an incomplete header, a control frame, or invalid.
- * Returns how many bytes were used, or 0 if parse() has to end.
+ * Returns how many bytes were used, or 0 if rx_parse() has to end.
  */
 static __attribute__((noinline)) size_t no_packet(struct tcp_conn *conn, const uint8_t *at,
 						  size_t have, enum tcp_frame_verdict verdict)
@@ -143,8 +143,8 @@ static __attribute__((noinline)) size_t no_packet(struct tcp_conn *conn, const u
 	return conn->state == TCP_CONN_READY ? TCP_FRAME_SIZE : 0;
 }
 
-/* parse - offer the packets in @buf, the poller's buffer or the one that the connection kept. */
-static void parse(struct tcp_conn *conn, uint8_t *buf, size_t pos, size_t end)
+/* rx_parse - offer the packets in @buf, the poller's buffer or the one that the connection kept. */
+static void rx_parse(struct tcp_conn *conn, uint8_t *buf, size_t pos, size_t end)
 {
 	enum tcp_frame_verdict verdict;
 	size_t hdr_len = 0, used;
@@ -170,7 +170,7 @@ static void parse(struct tcp_conn *conn, uint8_t *buf, size_t pos, size_t end)
 		}
 		used = short_packet(conn, buf + pos, end - pos, hdr_len, len);
 		if (__builtin_expect(!used, 0)) {
-			used = packet(conn, buf + pos, end - pos, hdr_len, len, parts);
+			used = rx_packet(conn, buf + pos, end - pos, hdr_len, len, parts);
 			if (used && leave_rest(conn, buf, pos + used, end))
 				return;
 		}
@@ -241,7 +241,7 @@ static __attribute__((noinline)) ssize_t read_place(struct tcp_conn *conn, size_
 	if (!rx->left)
 		end_part(conn);
 	if ((size_t) ret > room && conn->state == TCP_CONN_READY)
-		parse(conn, conn->poller->rx, 0, (size_t) ret - room);
+		rx_parse(conn, conn->poller->rx, 0, (size_t) ret - room);
 	return ret;
 }
 
@@ -275,7 +275,7 @@ static inline ssize_t read_ahead(struct tcp_conn *conn, size_t *asked_p)
 	}
 	room = rx->stash_len + (size_t) ret;
 	rx->stash_len = 0;
-	parse(conn, buf, skip, room);
+	rx_parse(conn, buf, skip, room);
 	return ret;
 }
 
@@ -349,8 +349,8 @@ static size_t feed_body(struct tcp_conn *conn, size_t have)
 	return len;
 }
 
-/* feed - the plain bytes in poller->rx, @end of them, are the next of the stream. */
-static void feed(struct tcp_conn *conn, size_t end)
+/* feed_plain - the plain bytes in poller->rx, @end of them, are the next of the stream. */
+static void feed_plain(struct tcp_conn *conn, size_t end)
 {
 	bool in_body = conn->rx.body == TCP_BODY_PLACE || conn->rx.body == TCP_BODY_SKIP;
 	size_t pos = in_body ? feed_body(conn, end) : 0;
@@ -360,7 +360,7 @@ static void feed(struct tcp_conn *conn, size_t end)
 	if (conn->first)
 		tcp_rx_refuse(conn, "bytes behind the part of a lane");
 	else
-		parse(conn, conn->poller->rx, pos, end);
+		rx_parse(conn, conn->poller->rx, pos, end);
 }
 
 /* may_open - can plain bytes be handed on now? */
@@ -384,7 +384,7 @@ static bool open_record(struct tcp_conn *conn)
 	if (took == TCP_SEC_TAKEN) {
 		memcpy(poller->rx, conn->rx.stash, stash);
 		conn->rx.stash_len = 0;
-		feed(conn, stash + len);
+		feed_plain(conn, stash + len);
 	} else if (took != TCP_SEC_MORE) {
 		tcp_rx_refuse(conn, took == TCP_SEC_NO_RECORD ? "bytes that are no sealed record" :
 			      "a record that was altered, repeated, left out or sealed by another");
@@ -507,7 +507,7 @@ void tcp_rx_rest(struct tcp_poller *poller)
 
 	tcp_rx_rest_end(poller);
 	if (conn->state == TCP_CONN_READY)
-		parse(conn, poller->rx, poller->rest_pos, poller->rest_end);
+		rx_parse(conn, poller->rx, poller->rest_pos, poller->rest_end);
 	if (conn->sec && !poller->rest)
 		read_sealed(conn, OBJ_POLL_BUDGET);
 }
@@ -521,7 +521,7 @@ int tcp_rx_resume(struct tcp_conn *conn)
 	if (!kept)
 		return resume_sealed(conn);
 	rx->kept_pos = end;
-	parse(conn, kept, pos, end);
+	rx_parse(conn, kept, pos, end);
 	if (rx->kept_pos < end && conn->state == TCP_CONN_READY)
 		return rx->kept_pos > pos;	/* refused again */
 	if (rx->kept == kept) {

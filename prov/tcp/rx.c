@@ -276,10 +276,10 @@ size_t tcp_rx_skipped(struct tcp_conn *conn, size_t have)
 
 /* ---- payload kept for later ----------------------------------------------------- */
 
-/* move - of a payload that is still arriving, what is here goes to @iov, and the rest
+/* hold_move - of a payload that is still arriving, what is here goes to @iov, and the rest
  * will arrive there.
  */
-static void move(struct chan_hold *hold, const struct iovec *iov, size_t iov_cnt)
+static void hold_move(struct chan_hold *hold, const struct iovec *iov, size_t iov_cnt)
 {
 	struct tcp_conn *conn = hold->source, *lane;
 	unsigned cnt = tcp_rx_striped(conn) ? conn->lanes->base.cnt : 1, i;
@@ -301,14 +301,14 @@ static int hold_take(struct chan_hold *hold, const struct iovec *iov, size_t iov
 {
 	struct tcp_conn *conn = hold->source;
 
-	move(hold, iov, iov_cnt);
+	hold_move(hold, iov, iov_cnt);
 	conn->rx.sink.cookie = cookie;
 	return 0;
 }
 
 static void hold_release(struct chan_hold *hold)
 {
-	move(hold, NULL, 0);
+	hold_move(hold, NULL, 0);
 }
 
 void *tcp_rx_hold(struct tcp_poller *poller, const struct eng_rx *rx)

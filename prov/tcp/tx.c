@@ -52,7 +52,7 @@ static size_t frame_size(const struct tcp_conn *conn, const struct eng_pkt *pkt)
 	return head_size(pkt) + len;
 }
 
-static size_t staged(const struct tcp_tx *tx)
+static size_t staged_len(const struct tcp_tx *tx)
 {
 	return tx->stage_end - tx->stage_pos;
 }
@@ -120,7 +120,7 @@ static __attribute__((noinline)) void flush_sealed(struct tcp_conn *conn)
 	if (tx->blocked || conn->state != TCP_CONN_READY)
 		return;
 	if (tx->stage) {
-		iov = (struct iovec) { tx->stage + tx->stage_pos, staged(tx) };
+		iov = (struct iovec) { tx->stage + tx->stage_pos, staged_len(tx) };
 		ret = send_any(conn, &iov, 1);
 	}
 	if (ret < 0)
@@ -146,7 +146,7 @@ void tcp_tx_flush(struct tcp_conn *conn)
 		shut_if_done(conn);
 		return;
 	}
-	ret = send_result(conn, net_io_send(conn->src.fd, tx->stage + tx->stage_pos, staged(tx),
+	ret = send_result(conn, net_io_send(conn->src.fd, tx->stage + tx->stage_pos, staged_len(tx),
 					 SEND_FLAGS, NULL, 0));
 	if (ret < 0)
 		return;
@@ -198,8 +198,8 @@ static size_t gather_stage(const struct tcp_tx *tx, struct iovec *iov, size_t *t
 {
 	if (!tx->stage)
 		return 0;
-	*iov = (struct iovec) { tx->stage + tx->stage_pos, staged(tx) };
-	*total_p += staged(tx);
+	*iov = (struct iovec) { tx->stage + tx->stage_pos, staged_len(tx) };
+	*total_p += staged_len(tx);
 	return 1;
 }
 
@@ -221,7 +221,7 @@ static size_t gather_pkt(const struct tcp_conn *conn, const struct eng_pkt *pkt,
 
 static size_t consume_stage(struct tcp_conn *conn, size_t len)
 {
-	size_t part = conn->tx.stage ? staged(&conn->tx) : 0;
+	size_t part = conn->tx.stage ? staged_len(&conn->tx) : 0;
 
 	if (part > len)
 		part = len;
@@ -555,8 +555,8 @@ static bool in_packet(const struct tcp_conn *conn)
 	return !list_empty(txq) && container_of(txq->next, struct eng_pkt, node)->sent;
 }
 
-/* gather - the iov of one sendmsg: staged bytes, then queued packets. */
-static size_t gather(struct tcp_conn *conn, struct iovec *iov, size_t *total_p)
+/* tx_gather - the iov of one sendmsg: staged bytes, then queued packets. */
+static size_t tx_gather(struct tcp_conn *conn, struct iovec *iov, size_t *total_p)
 {
 	bool stage_next = in_packet(conn);
 	struct eng_pkt *pkt;
@@ -580,8 +580,8 @@ static size_t gather(struct tcp_conn *conn, struct iovec *iov, size_t *total_p)
 	return cnt;
 }
 
-/* consume - @len bytes were sent; packets that are complete go to @done. */
-static void consume(struct tcp_conn *conn, size_t len, struct list *done)
+/* tx_consume - @len bytes were sent; packets that are complete go to @done. */
+static void tx_consume(struct tcp_conn *conn, size_t len, struct list *done)
 {
 	struct list *txq = &conn->chan->base.pending;
 	struct eng_pkt *pkt;
@@ -629,11 +629,11 @@ void tcp_tx_pump(struct tcp_conn *conn)
 				set_blocked(conn, true);
 			break;
 		}
-		cnt = gather(conn, iov, &total);
+		cnt = tx_gather(conn, iov, &total);
 		ret = cnt ? send_any(conn, iov, cnt) : 0;
 		if (ret < 0)
 			return;
-		consume(conn, (size_t) ret, &done);
+		tx_consume(conn, (size_t) ret, &done);
 		call_done(&done);
 		if ((size_t) ret < total) {
 			if (conn->state == TCP_CONN_READY)

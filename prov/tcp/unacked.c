@@ -44,8 +44,8 @@ static uint64_t bound_ns(const struct tcp_poller *poller)
 	return limit > 2 * late ? limit - late : limit / 2;
 }
 
-/* unacknowledged - are there bytes that the peer has not acknowledged?  Not asked in CLOSING. */
-static bool unacknowledged(struct tcp_conn *conn, struct tcp_info *info)
+/* ask_unacked - are there bytes that the peer has not acknowledged?  Not asked in CLOSING. */
+static bool ask_unacked(struct tcp_conn *conn, struct tcp_info *info)
 {
 	socklen_t len = sizeof(*info);
 
@@ -118,7 +118,7 @@ void tcp_unacked_check(struct tcp_poller *poller, uint64_t now)
 	list_init(&again);
 	list_splice_tail(&poller->unacked, &again);
 	while ((conn = list_pop_entry(&again, struct tcp_conn, unacked_node))) {
-		if (!unacknowledged(conn, &info))
+		if (!ask_unacked(conn, &info))
 			continue;
 		list_add_tail(&conn->unacked_node, &poller->unacked);
 		silence = silent_for(conn, &info, now);

@@ -80,7 +80,7 @@ static void give_back(struct tcp_conn *conn, struct list *pkts, int status)
 		pkt->done(pkt, status);
 }
 
-static void work(struct timer *timer, uint64_t now)
+static void give_back_all(struct timer *timer, uint64_t now)
 {
 	struct tcp_stream *s = container_of(timer, struct tcp_stream, timer);
 
@@ -149,7 +149,7 @@ int tcp_stream_new(struct tcp_conn *conn, bool swapped, bool announces)
 	s->announces = announces;
 	s->next_id = 1;
 	s->conn = conn;
-	s->timer.fire = work;
+	s->timer.fire = give_back_all;
 	lists[0] = &s->acks;
 	lists[1] = &s->reads;
 	lists[2] = &s->owed;

@@ -15,8 +15,8 @@ struct body {
 	size_t have;
 };
 
-/* offer - an operation with @len bytes of payload.  Returns as tcp_rx_offer(). */
-static bool offer(struct tcp_conn *conn, const struct wire_msg *msg, struct body *body, uint64_t len)
+/* stream_offer - an operation with @len bytes of payload.  Returns as tcp_rx_offer(). */
+static bool stream_offer(struct tcp_conn *conn, const struct wire_msg *msg, struct body *body, uint64_t len)
 {
 	uint8_t hdr[ENG_HDR_MAX];
 	struct eng_rx rx = {
@@ -39,31 +39,31 @@ static bool offer_ack(struct tcp_conn *conn, uint32_t id, struct body *body)
 {
 	struct wire_msg msg = foreign_ack(WIRE_F_DELIVERED, id);
 
-	return offer(conn, &msg, body, 0);
+	return stream_offer(conn, &msg, body, 0);
 }
 
 static bool offer_data(struct tcp_conn *conn, uint32_t id, uint64_t off, uint64_t len, struct body *body)
 {
 	struct wire_msg msg = foreign_data(id, off, len);
 
-	return offer(conn, &msg, body, len);
+	return stream_offer(conn, &msg, body, len);
 }
 
-/* bad - the peer has sent @what; returns the verdict of the functions below. */
-static bool bad(struct tcp_conn *conn, const char *what)
+/* bad_frame - the peer has sent @what; returns the verdict of the functions below. */
+static bool bad_frame(struct tcp_conn *conn, const char *what)
 {
 	tcp_rx_refuse(conn, what);
 	return false;
 }
 
-/* owe - the peer waits for an answer.  Returns NULL without memory: try again later. */
-static struct note *owe(struct tcp_stream *s, struct list *notes, uint64_t len)
+/* answer_owe - the peer waits for an answer.  Returns NULL without memory: try again later. */
+static struct note *answer_owe(struct tcp_stream *s, struct list *notes, uint64_t len)
 {
 	return tcp_stream_note(notes, tcp_stream_new_id(s), len);
 }
 
-/* disown - the engine has not taken the packet. */
-static void disown(struct tcp_conn *conn, struct list *notes)
+/* answer_disown - the engine has not taken the packet. */
+static void answer_disown(struct tcp_conn *conn, struct list *notes)
 {
 	if (conn->state == TCP_CONN_READY)
 		tcp_stream_note_free(container_of(notes->prev, struct note, node));
@@ -76,15 +76,15 @@ void tcp_stream_tell(struct tcp_conn *conn, const struct wire_msg *msg)
 {
 	struct body none = { NULL, 0 };
 
-	if (!offer(conn, msg, &none, 0) && conn->state == TCP_CONN_READY)
+	if (!stream_offer(conn, msg, &none, 0) && conn->state == TCP_CONN_READY)
 		tcp_stream_broken(conn, "no memory for an event");
 }
 
-/* announce - tell the engine of a message instead of handing it over?  A MSG endpoint does not copy a long
+/* must_announce - tell the engine of a message instead of handing it over?  A MSG endpoint does not copy a long
  * one that has no receive.  Where messages have tags, what the program waits for may stand behind: the
  * engine holds what it will have.
  */
-static bool announce(const struct tcp_conn *conn, uint64_t len)
+static bool must_announce(const struct tcp_conn *conn, uint64_t len)
 {
 	return conn->link->kind != TCP_WIRE_RDM && !conn->link->base.closing && len &&
 	       len > conn->link->conf->eager_size;
@@ -98,13 +98,13 @@ static bool on_message(struct tcp_conn *conn, const struct xnet_frame *frame, st
 {
 	struct tcp_stream *s = conn->stream;
 	bool tagged = frame->op == XNET_FRAME_TAGGED, rdm = conn->link->kind == TCP_WIRE_RDM;
-	bool ack = frame->flags & XNET_FRAME_F_ACK, rts = announce(conn, frame->len), taken;
-	struct note *note = ack ? owe(s, &s->owed, 0) : NULL;
+	bool ack = frame->flags & XNET_FRAME_F_ACK, rts = must_announce(conn, frame->len), taken;
+	struct note *note = ack ? answer_owe(s, &s->owed, 0) : NULL;
 	struct wire_msg msg;
 	uint32_t id = 0;
 
 	if (tagged && !rdm)
-		return bad(conn, "a tagged message to a MSG endpoint");
+		return bad_frame(conn, "a tagged message to a MSG endpoint");
 	if (ack && !note)
 		return false;
 	if (ack && !rdm)
@@ -120,11 +120,11 @@ static bool on_message(struct tcp_conn *conn, const struct xnet_frame *frame, st
 		s->rts_id = id;
 		s->len = frame->len;
 	}
-	taken = offer(conn, &msg, body, rts ? 0 : frame->len);
+	taken = stream_offer(conn, &msg, body, rts ? 0 : frame->len);
 	if (!taken && rts)
 		s->announced = NOT_ANNOUNCED;
 	if (!taken && ack)
-		disown(conn, &s->owed);
+		answer_disown(conn, &s->owed);
 	if (!taken)
 		s->taking = NULL;
 	return taken;
@@ -146,7 +146,7 @@ static bool on_short(struct tcp_conn *conn, const struct xnet_frame *frame, stru
 	uint8_t was[sizeof(front)], *at = whole.at;
 
 	if (!conn->link->tags)
-		return bad(conn, "a tagged message of ofi_rxm to an endpoint that is not below ofi_rxm");
+		return bad_frame(conn, "a tagged message of ofi_rxm to an endpoint that is not below ofi_rxm");
 	memcpy(was, at, sizeof(was));
 	memcpy(at, &front, sizeof(front));
 	if (on_message(conn, &msg, &whole)) {
@@ -160,16 +160,16 @@ static bool on_short(struct tcp_conn *conn, const struct xnet_frame *frame, stru
 static bool on_read(struct tcp_conn *conn, const struct xnet_frame *frame, struct body *body)
 {
 	struct tcp_stream *s = conn->stream;
-	struct note *note = owe(s, &s->served, frame->asked);
+	struct note *note = answer_owe(s, &s->served, frame->asked);
 	struct wire_msg msg;
 
 	if (!note)
 		return false;
 	note->ranges = frame->ranges;
 	msg = xnet_translate_in(frame, note->id, false);
-	if (offer(conn, &msg, body, 0))
+	if (stream_offer(conn, &msg, body, 0))
 		return true;
-	disown(conn, &s->served);
+	answer_disown(conn, &s->served);
 	return false;
 }
 
@@ -177,16 +177,16 @@ static bool on_write(struct tcp_conn *conn, const struct xnet_frame *frame, stru
 {
 	struct tcp_stream *s = conn->stream;
 	bool ack = frame->flags & (XNET_FRAME_F_ACK | XNET_FRAME_F_COMMIT);
-	struct note *note = ack ? owe(s, &s->owed, 0) : NULL;
+	struct note *note = ack ? answer_owe(s, &s->owed, 0) : NULL;
 	struct wire_msg msg;
 
 	if (ack && !note)
 		return false;
 	msg = xnet_translate_in(frame, note ? note->id : 0, ack);
-	if (offer(conn, &msg, body, frame->len))
+	if (stream_offer(conn, &msg, body, frame->len))
 		return true;
 	if (ack)
-		disown(conn, &s->owed);
+		answer_disown(conn, &s->owed);
 	return false;
 }
 
@@ -196,7 +196,7 @@ static bool on_ack(struct tcp_conn *conn, struct body *body)
 	uint32_t id;
 
 	if (!note)
-		return bad(conn, "an acknowledgement of nothing");
+		return bad_frame(conn, "an acknowledgement of nothing");
 	id = note->id;
 	if (!offer_ack(conn, id, body))
 		return false;
@@ -211,7 +211,7 @@ static bool on_read_data(struct tcp_conn *conn, const struct xnet_frame *frame, 
 	bool taken = true;
 
 	if (!note || note->len != frame->len)
-		return bad(conn, "a read response that was not asked for");
+		return bad_frame(conn, "a read response that was not asked for");
 	list_del(&note->node);
 	if (note->len)
 		taken = offer_data(conn, note->id, note->off, note->len, body);
@@ -226,7 +226,7 @@ static bool on_read_data(struct tcp_conn *conn, const struct xnet_frame *frame, 
 
 /* ---- messages that the peer announces ------------------------------------------------- */
 
-static struct rts *numbered(const struct tcp_stream *s, uint8_t number)
+static struct rts *rts_find(const struct tcp_stream *s, uint8_t number)
 {
 	struct rts *rts;
 
@@ -249,9 +249,9 @@ static bool on_rts(struct tcp_conn *conn, const struct xnet_frame *frame, struct
 	struct rts *rts;
 
 	if (!s->announces)
-		return bad(conn, "an announcement, which was not agreed on");
-	if (numbered(s, frame->number))
-		return bad(conn, "two announcements of one number");
+		return bad_frame(conn, "an announcement, which was not agreed on");
+	if (rts_find(s, frame->number))
+		return bad_frame(conn, "two announcements of one number");
 	rts = calloc(1, sizeof(*rts));
 	if (!rts)
 		return false;
@@ -261,7 +261,7 @@ static bool on_rts(struct tcp_conn *conn, const struct xnet_frame *frame, struct
 	};
 	list_add_tail(&rts->node, &s->rts);
 	msg = xnet_translate_in(frame, rts->id, false);
-	if (offer(conn, &msg, body, 0))
+	if (stream_offer(conn, &msg, body, 0))
 		return true;
 	if (conn->state == TCP_CONN_READY)
 		rts_free(rts);
@@ -272,18 +272,18 @@ static bool on_rts(struct tcp_conn *conn, const struct xnet_frame *frame, struct
 static bool on_rts_data(struct tcp_conn *conn, const struct xnet_frame *frame, struct body *body)
 {
 	struct tcp_stream *s = conn->stream;
-	struct rts *rts = numbered(s, frame->number);
+	struct rts *rts = rts_find(s, frame->number);
 
 	if (!rts || !rts->told || rts->len != frame->len)
-		return bad(conn, "the payload of a message that was not asked for");
+		return bad_frame(conn, "the payload of a message that was not asked for");
 	if (rts->ack)
-		s->taking = owe(s, &s->owed, 0);
+		s->taking = answer_owe(s, &s->owed, 0);
 	if (rts->ack && !s->taking)
 		return false;
 	s->surplus = rts->len - rts->want;
 	if (rts->want && !offer_data(conn, rts->rx_id, 0, rts->want, body)) {
 		if (rts->ack)
-			disown(conn, &s->owed);
+			answer_disown(conn, &s->owed);
 		s->taking = NULL;
 		s->surplus = 0;
 		return false;
@@ -299,17 +299,17 @@ static bool on_atomic(struct tcp_conn *conn, struct wire_msg *msg, struct body *
 {
 	struct tcp_stream *s = conn->stream;
 	bool answered = tcp_stream_answers(msg);
-	struct note *note = answered ? owe(s, &s->peer_amos, 0) : NULL;
+	struct note *note = answered ? answer_owe(s, &s->peer_amos, 0) : NULL;
 
 	if (answered && !note)
 		return false;
 	if (note)
 		note->peer_id = msg->id;
 	msg->id = note ? note->id : tcp_stream_new_id(s);
-	if (offer(conn, msg, body, len))
+	if (stream_offer(conn, msg, body, len))
 		return true;
 	if (note)
-		disown(conn, &s->peer_amos);
+		answer_disown(conn, &s->peer_amos);
 	return false;
 }
 
@@ -319,8 +319,8 @@ static bool on_result(struct tcp_conn *conn, const struct wire_msg *msg, struct 
 	struct note *note = tcp_stream_find(&conn->stream->amos, msg->id);
 
 	if (!note && msg->op != WIRE_NACK)
-		return bad(conn, "an answer to no atomic operation");
-	if (!offer(conn, msg, body, len))
+		return bad_frame(conn, "an answer to no atomic operation");
+	if (!stream_offer(conn, msg, body, len))
 		return false;
 	if (note)
 		tcp_stream_note_free(note);
@@ -333,12 +333,12 @@ static bool on_packet(struct tcp_conn *conn, const struct xnet_frame *frame, str
 	const char *why;
 
 	if (!conn->stream->packets)
-		return bad(conn, "a packet, which was not agreed on");
+		return bad_frame(conn, "a packet, which was not agreed on");
 	why = wire_parse(body->at - frame->packet, frame->packet, frame->len, &msg);
 	if (why)
-		return bad(conn, why);
+		return bad_frame(conn, why);
 	if (msg.ctx)
-		return bad(conn, "a packet for a receive context");
+		return bad_frame(conn, "a packet for a receive context");
 	switch (msg.op) {
 	case WIRE_ATOMIC:
 		return on_atomic(conn, &msg, body, frame->len);
@@ -347,7 +347,7 @@ static bool on_packet(struct tcp_conn *conn, const struct xnet_frame *frame, str
 	case WIRE_NACK:
 		return on_result(conn, &msg, body, frame->len);
 	default:
-		return bad(conn, "a packet that is not of an atomic operation");
+		return bad_frame(conn, "a packet that is not of an atomic operation");
 	}
 }
 
@@ -374,7 +374,7 @@ static bool on_frame(struct tcp_conn *conn, const struct xnet_frame *frame, stru
 	case XNET_FRAME_PACKET:
 		return on_packet(conn, frame, body);
 	case XNET_FRAME_CTS:
-		return bad(conn, "a message of ours is asked for that was not announced");
+		return bad_frame(conn, "a message of ours is asked for that was not announced");
 	default:
 		return on_ack(conn, body);
 	}
@@ -405,15 +405,15 @@ void tcp_stream_taken(struct tcp_conn *conn)
 	tcp_stream_send_answers(conn);
 }
 
-/* stash - an incomplete header is kept until the rest arrives. */
-static void stash(struct tcp_conn *conn, const uint8_t *at, size_t have)
+/* header_stash - an incomplete header is kept until the rest arrives. */
+static void header_stash(struct tcp_conn *conn, const uint8_t *at, size_t have)
 {
 	memcpy(conn->rx.stash, at, have);
 	conn->rx.stash_len = have;
 }
 
-/* one - take the next frame, or a piece of payload.  False: that is all for now. */
-static bool one(struct tcp_conn *conn, uint8_t *buf, size_t *pos_p, size_t end)
+/* parse_one - take the next frame, or a piece of payload.  False: that is all for now. */
+static bool parse_one(struct tcp_conn *conn, uint8_t *buf, size_t *pos_p, size_t end)
 {
 	struct tcp_stream *s = conn->stream;
 	struct body body = { buf + *pos_p, end - *pos_p };
@@ -441,9 +441,9 @@ static bool one(struct tcp_conn *conn, uint8_t *buf, size_t *pos_p, size_t end)
 	} else {
 		len = xnet_frame_get(body.at, body.have, s->swapped, &frame, &why);
 		if (why)
-			return bad(conn, why);
+			return bad_frame(conn, why);
 		if (!len && body.have)
-			stash(conn, body.at, body.have);
+			header_stash(conn, body.at, body.have);
 		if (!len)
 			return false;
 		body.at += len;
@@ -464,7 +464,7 @@ void tcp_stream_parse(struct tcp_conn *conn, uint8_t *buf, size_t pos, size_t en
 	struct tcp_stream *s = conn->stream;
 
 	s->parsing = true;
-	while (conn->state == TCP_CONN_READY && one(conn, buf, &pos, end))
+	while (conn->state == TCP_CONN_READY && parse_one(conn, buf, &pos, end))
 		;
 	s->parsing = false;
 }

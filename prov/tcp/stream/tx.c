@@ -22,8 +22,8 @@ struct own {
 	uint8_t *buf;
 };
 
-/* put - write the header of @frame, which has @len bytes of payload, in front of the payload of @pkt. */
-static void put(struct tcp_stream *s, struct eng_pkt *pkt, struct xnet_frame *frame, uint64_t len)
+/* frame_put - write the header of @frame, which has @len bytes of payload, in front of the payload of @pkt. */
+static void frame_put(struct tcp_stream *s, struct eng_pkt *pkt, struct xnet_frame *frame, uint64_t len)
 {
 	uint8_t *out = (uint8_t *) pkt + offsetof(struct eng_pkt, link_priv);
 
@@ -47,7 +47,7 @@ static int send_own(struct tcp_conn *conn, struct own *own, struct xnet_frame *f
 	int ret;
 
 	own->pkt.done = own_done;
-	put(conn->stream, &own->pkt, frame, own->pkt.len);
+	frame_put(conn->stream, &own->pkt, frame, own->pkt.len);
 	ret = tcp_tx_framed(conn, &own->pkt);
 	if (ret)
 		own_done(&own->pkt, ret);
@@ -66,10 +66,10 @@ static void log_refusal(struct tcp_conn *conn, const char *what)
 	conn->stream->logged = true;
 }
 
-/* refuse - the operation of @pkt fails.  To a connectionless endpoint an error of the call means that
+/* op_refuse - the operation of @pkt fails.  To a connectionless endpoint an error of the call means that
  * the peer is gone, so the next poll reports it.
  */
-static int refuse(struct tcp_conn *conn, struct eng_pkt *pkt, const char *what)
+static int op_refuse(struct tcp_conn *conn, struct eng_pkt *pkt, const char *what)
 {
 	log_refusal(conn, what);
 	if (conn->link->kind == TCP_WIRE_MSG && !conn->stream->draining)
@@ -213,7 +213,7 @@ static int put_result(struct note *note, struct eng_pkt *pkt, struct xnet_frame 
 
 /* ---- answers to the peer ------------------------------------------------------------ */
 
-static void response(const struct note *note, struct xnet_frame *frame)
+static void put_response(const struct note *note, struct xnet_frame *frame)
 {
 	frame->op = XNET_FRAME_READ_DATA;
 	frame->flags = note->flags;
@@ -237,7 +237,7 @@ static void send_finished(struct tcp_conn *conn, struct list *notes)
 		if (notes == &conn->stream->owed)
 			frame.op = XNET_FRAME_ACK;
 		else
-			response(note, &frame);
+			put_response(note, &frame);
 		own->buf = note->buf;
 		note->buf = NULL;
 		own->pkt.len = note->len;
@@ -279,8 +279,8 @@ void tcp_stream_send_answers(struct tcp_conn *conn)
 	send_cts(conn);
 }
 
-/* finished - the engine has acknowledged a message or write of the peer, or its read of nothing. */
-static int finished(struct tcp_conn *conn, const struct wire_msg *msg, struct xnet_frame *frame)
+/* message_finished - the engine has acknowledged a message or write of the peer, or its read of nothing. */
+static int message_finished(struct tcp_conn *conn, const struct wire_msg *msg, struct xnet_frame *frame)
 {
 	struct tcp_stream *s = conn->stream;
 	struct note *note = tcp_stream_find(&s->owed, msg->id);
@@ -289,7 +289,7 @@ static int finished(struct tcp_conn *conn, const struct wire_msg *msg, struct xn
 	if (!note) {
 		note = tcp_stream_find(&s->served, msg->id);
 		if (note)
-			response(note, frame);
+			put_response(note, frame);
 	}
 	if (!note)
 		return 1;	/* the peer has asked for none */
@@ -301,9 +301,9 @@ static int finished(struct tcp_conn *conn, const struct wire_msg *msg, struct xn
 	return 1;
 }
 
-/* gather - the answer of a read of several ranges comes in as many packets: collect them for one frame. */
-static int gather(struct tcp_conn *conn, struct note *note, const struct wire_msg *msg,
-		  const struct eng_pkt *pkt)
+/* read_gather - the answer of a read of several ranges comes in as many packets: collect them for one frame. */
+static int read_gather(struct tcp_conn *conn, struct note *note, const struct wire_msg *msg,
+		       const struct eng_pkt *pkt)
 {
 	if (!note->buf)
 		note->buf = malloc(note->len);
@@ -326,10 +326,10 @@ static int send_read_data(struct tcp_conn *conn, const struct wire_msg *msg, str
 	if (!note || msg->off + pkt->len > note->len)
 		return tcp_stream_broken(conn, "data that were not asked for");
 	if (pkt->len < note->len || note != tcp_stream_first(&s->served))
-		return gather(conn, note, msg, pkt);
-	response(note, &frame);
+		return read_gather(conn, note, msg, pkt);
+	put_response(note, &frame);
 	tcp_stream_note_free(note);
-	put(s, pkt, &frame, pkt->len);
+	frame_put(s, pkt, &frame, pkt->len);
 	ret = tcp_tx_framed(conn, pkt);
 	send_finished(conn, &s->served);
 	return ret;
@@ -360,9 +360,9 @@ static int asked_for(struct tcp_conn *conn, const struct wire_msg *msg)
 	return 1;
 }
 
-/* translate - SEND: @frame is to be sent with the payload of @pkt; else the outcome. */
-static int translate(struct tcp_conn *conn, struct wire_msg *msg, struct eng_pkt *pkt,
-		     struct xnet_frame *frame)
+/* packet_translate - SEND: @frame is to be sent with the payload of @pkt; else the outcome. */
+static int packet_translate(struct tcp_conn *conn, struct wire_msg *msg, struct eng_pkt *pkt,
+			    struct xnet_frame *frame)
 {
 	struct note *amo = amo_of(conn->stream, msg);
 	const char *why;
@@ -372,12 +372,12 @@ static int translate(struct tcp_conn *conn, struct wire_msg *msg, struct eng_pkt
 	if (msg->op == WIRE_ATOMIC && conn->stream->packets && !msg->ctx)
 		return put_atomic(conn, msg, pkt, frame);
 	if (msg->op == WIRE_ACK)
-		return finished(conn, msg, frame);
+		return message_finished(conn, msg, frame);
 	if (msg->op == WIRE_DATA)
 		return send_read_data(conn, msg, pkt);
 	why = xnet_translate_out(msg, conn->link->kind == TCP_WIRE_RDM, frame);
 	if (why)
-		return refuse(conn, pkt, why);
+		return op_refuse(conn, pkt, why);
 	return msg->op == WIRE_READ ? put_read(conn, msg, pkt, frame) :
 	       msg->op == WIRE_WRITE ? put_write(conn, msg, pkt, frame) : put_message(conn, msg);
 }
@@ -385,19 +385,19 @@ static int translate(struct tcp_conn *conn, struct wire_msg *msg, struct eng_pkt
 static int send_now(struct tcp_conn *conn, struct eng_pkt *pkt, struct wire_msg *msg)
 {
 	struct xnet_frame frame = { 0 };
-	int ret = translate(conn, msg, pkt, &frame);
+	int ret = packet_translate(conn, msg, pkt, &frame);
 
 	if (ret != SEND)
 		return ret;
-	put(conn->stream, pkt, &frame, pkt->len);
+	frame_put(conn->stream, pkt, &frame, pkt->len);
 	ret = tcp_tx_framed(conn, pkt);
 	if (msg->op == WIRE_ACK)
 		tcp_stream_send_answers(conn);
 	return ret;
 }
 
-/* control - what does not go to the peer, or not as a packet.  Returns 1 if it was that. */
-static int control(struct tcp_conn *conn, const struct wire_msg *msg)
+/* packet_control - what does not go to the peer, or not as a packet.  Returns 1 if it was that. */
+static int packet_control(struct tcp_conn *conn, const struct wire_msg *msg)
 {
 	switch (msg->op) {
 	case WIRE_CTS:
@@ -424,7 +424,7 @@ int tcp_stream_send(struct tcp_conn *conn, struct eng_pkt *pkt)
 		assert(!"the engine's packets are well formed");
 		return -FI_EINVAL;
 	}
-	if (control(conn, &msg))
+	if (packet_control(conn, &msg))
 		return 1;
 	if (!list_empty(&conn->stream->waiting)) {
 		list_add_tail(&pkt->node, &conn->stream->waiting);
