@@ -150,7 +150,7 @@ static int get_source(struct udp_ep *ep, void *val, size_t *len)
 }
 
 /* NET_OPT_ASK: a question, or the next answer. */
-static int ask(struct udp_ep *ep, const void *val, size_t len)
+static int ep_ask(struct udp_ep *ep, const void *val, size_t len)
 {
 	int ret;
 
@@ -259,7 +259,7 @@ static int ep_setopt(struct obj_ep *base, int optname, const void *val, size_t l
 	if (optname == NET_OPT_SOURCE)
 		return set_source(ep, val, len);
 	if (optname == NET_OPT_ASK)
-		return ask(ep, val, len);
+		return ep_ask(ep, val, len);
 	if (optname != FI_OPT_SEND_BUF_SIZE && optname != FI_OPT_RECV_BUF_SIZE)
 		return -FI_ENOPROTOOPT;
 	if (len != sizeof(size))

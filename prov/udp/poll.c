@@ -30,7 +30,7 @@ static struct udp_poller *poller_of(struct obj_poller *base)
 /* Puts @sock into the set with the events that a poll could handle.  @lazy: leave POLLIN
  * set although no receive is posted, to save a system call.
  */
-static void watch(struct udp_sock *sock, bool lazy)
+static void sock_watch(struct udp_sock *sock, bool lazy)
 {
 	struct udp_ep *ep = sock->ep;
 	int set = ep->poller->base.fd, ret = 0;
@@ -56,7 +56,7 @@ static void watch(struct udp_sock *sock, bool lazy)
 	sock->interest = events;
 }
 
-static void unwatch(struct udp_sock *sock)
+static void sock_unwatch(struct udp_sock *sock)
 {
 	if (sock->interest)
 		fdset_remove(sock->ep->poller->base.fd, sock->fd);
@@ -69,7 +69,7 @@ static void watch_all(struct udp_poller *p, bool lazy)
 
 	p->armed = true;
 	list_for_each_entry(sock, &p->socks, node)
-		watch(sock, lazy);
+		sock_watch(sock, lazy);
 }
 
 static void unwatch_all(struct udp_poller *p)
@@ -78,7 +78,7 @@ static void unwatch_all(struct udp_poller *p)
 
 	p->armed = false;
 	list_for_each_entry(sock, &p->socks, node)
-		unwatch(sock);
+		sock_unwatch(sock);
 	obj_prog_moved(p->base.prog, 0);
 }
 
@@ -88,12 +88,12 @@ void udp_ep_watch(struct udp_ep *ep)
 
 	if (!ep->poller->armed)
 		return;
-	watch(&ep->sock, true);
+	sock_watch(&ep->sock, true);
 	if (ep->csock.fd >= 0)
-		watch(&ep->csock, true);
+		sock_watch(&ep->csock, true);
 	for (i = 0; i < ep->group_cnt; i++)
 		if (ep->groups[i] && ep->groups[i]->sock.fd >= 0)
-			watch(&ep->groups[i]->sock, true);
+			sock_watch(&ep->groups[i]->sock, true);
 }
 
 /* ---- polling --------------------------------------------------------------- */
@@ -192,7 +192,7 @@ void udp_poller_add(struct udp_poller *p, struct udp_sock *sock)
 
 void udp_poller_del(struct udp_poller *p, struct udp_sock *sock)
 {
-	unwatch(sock);
+	sock_unwatch(sock);
 	list_del(&sock->node);
 	p->sock_cnt--;
 }

@@ -114,7 +114,7 @@ static const struct info_prov framed = { INFO_PROV, .adjust = adjust_framed };
  * remote CQ data, which plain datagrams do not carry.  Messages are longer than those of other
  * implementations on request, too.
  */
-static const struct info_prov *wanted(const struct fi_info *hints)
+static const struct info_prov *prov_wanted(const struct fi_info *hints)
 {
 	uint32_t protocol = hints && hints->ep_attr ? hints->ep_attr->protocol : FI_PROTO_UNSPEC;
 
@@ -130,7 +130,7 @@ static const struct info_prov *wanted(const struct fi_info *hints)
 static int udp_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags,
 		       const struct fi_info *hints, struct fi_info **info)
 {
-	return info_getinfo(wanted(hints), version, node, service, flags, hints, info);
+	return info_getinfo(prov_wanted(hints), version, node, service, flags, hints, info);
 }
 
 static const struct obj_domain_ops domain_ops = {

@@ -229,7 +229,7 @@ static bool is_refused(int err)
 }
 
 /* The first @cnt queued sends have left: complete them in order. */
-static void complete(struct udp_ep *ep, unsigned cnt)
+static void tx_complete(struct udp_ep *ep, unsigned cnt)
 {
 	struct udp_tx *tx;
 
@@ -269,7 +269,7 @@ static int send_burst(struct udp_ep *ep)
 		for (i = 0, all = (unsigned) ret, ret = 0; i < all; i++)
 			ret += (int) train[i];
 	if (ret > 0)
-		complete(ep, (unsigned) ret);
+		tx_complete(ep, (unsigned) ret);
 	return ret;
 }
 
