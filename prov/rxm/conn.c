@@ -46,10 +46,10 @@ void rxm_conn_report(struct rxm_conn *conn)
 
 /* ---- closing -------------------------------------------------------------------------------- */
 
-/* reset - close the endpoints below first: they must not touch the engine's buffers when
+/* conn_reset - close the endpoints below first: they must not touch the engine's buffers when
  * it learns that those are free.
  */
-static void reset(struct rxm_conn *conn, int err)
+static void conn_reset(struct rxm_conn *conn, int err)
 {
 	struct rxm_ep *const eps[2] = { conn->ep, conn->self };
 	unsigned i;
@@ -69,12 +69,12 @@ static void reset(struct rxm_conn *conn, int err)
 
 void rxm_conn_close_eps(struct rxm_conn *conn)
 {
-	reset(conn, FI_ECANCELED);
+	conn_reset(conn, FI_ECANCELED);
 }
 
 void rxm_conn_close(struct chan *chan, int err, bool orderly)
 {
-	reset(rxm_conn_of(chan), err);
+	conn_reset(rxm_conn_of(chan), err);
 }
 
 bool rxm_conn_finish(struct chan *chan)

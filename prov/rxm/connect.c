@@ -172,7 +172,7 @@ static int connect_ep(struct rxm_conn *conn)
 	return ret;
 }
 
-static int attempt(struct chan *chan)
+static int connect_attempt(struct chan *chan)
 {
 	struct rxm_conn *conn = rxm_conn_of(chan);
 	int ret;
@@ -236,7 +236,7 @@ static void on_overdue(struct chan *chan, uint64_t now)
 			 chan_peer_text(chan, text));
 }
 
-static const char *advice(const struct chan *chan, int err)
+static const char *connect_advice(const struct chan *chan, int err)
 {
 	if (chan->state == CHAN_READY)
 		return NULL;
@@ -247,7 +247,7 @@ static const char *advice(const struct chan *chan, int err)
 	return NULL;
 }
 
-static void init(struct chan *chan)
+static void conn_init(struct chan *chan)
 {
 	struct rxm_conn *conn = rxm_conn_of(chan);
 
@@ -262,20 +262,20 @@ static void init(struct chan *chan)
 }
 
 const struct chan_ops rxm_chan_ops = {
-	.init = init,
-	.connect = attempt,
+	.init = conn_init,
+	.connect = connect_attempt,
 	.abort = abort_attempt,
 	.close = rxm_conn_close,
 	.finish = rxm_conn_finish,
 	.retry_ms = retry_ms,
 	.timer = on_overdue,
-	.advice = advice,
+	.advice = connect_advice,
 	.route = rxm_route,
 };
 
 /* ---- the outcome ------------------------------------------------------------------------------ */
 
-static void established(struct rxm_conn *conn, const struct chan_id *id, bool ours)
+static void conn_established(struct rxm_conn *conn, const struct chan_id *id, bool ours)
 {
 	char text[CHAN_TEXT_MAX];
 
@@ -306,12 +306,12 @@ static bool accepted_compat(struct rxm_conn *conn, const void *data, size_t len)
 		return true;
 	}
 	id.epoch = accept.process;
-	established(conn, &id, true);
+	conn_established(conn, &id, true);
 	return true;
 }
 
-/* accepted - the peer's answer to our request. */
-static void accepted(struct rxm_conn *conn, const void *data, size_t len)
+/* request_accepted - the peer's answer to our request. */
+static void request_accepted(struct rxm_conn *conn, const void *data, size_t len)
 {
 	struct rxm_link *link = rxm_conn_link(conn);
 	char text[CHAN_TEXT_MAX];
@@ -331,7 +331,7 @@ static void accepted(struct rxm_conn *conn, const void *data, size_t len)
 		return;
 	}
 	apply_limits(conn, &hs);
-	established(conn, &hs.id, true);
+	conn_established(conn, &hs.id, true);
 }
 
 void rxm_on_connected(struct rxm_ep *ep, const void *data, size_t len)
@@ -343,9 +343,9 @@ void rxm_on_connected(struct rxm_ep *ep, const void *data, size_t len)
 	if (ep == conn->self || chan->failed)
 		return;
 	if (chan->state == CHAN_ACCEPTING)
-		established(conn, &id, false);
+		conn_established(conn, &id, false);
 	else if (chan->state == CHAN_CONNECTING)
-		accepted(conn, data, len);
+		request_accepted(conn, data, len);
 }
 
 void rxm_on_refused(struct rxm_ep *ep, int err, const void *data, size_t len)
@@ -394,11 +394,11 @@ struct asked {
 	int order;			/* our address against the peer's, as both sides compare them */
 };
 
-/* refuse - if the handle of the request was not used up by an endpoint that failed: then
+/* request_refuse - if the handle of the request was not used up by an endpoint that failed: then
  * the provider below has refused it, without a reason.
  */
-static void refuse(struct rxm_link *link, struct fi_info *info, const struct asked *asked,
-		   enum chan_reason reason)
+static void request_refuse(struct rxm_link *link, struct fi_info *info, const struct asked *asked,
+			   enum chan_reason reason)
 {
 	uint8_t data[sizeof(struct rxm_wire_refusal)];
 	size_t len = asked->compat.process ?
@@ -458,11 +458,11 @@ static enum chan_reason settle_addr(struct rxm_link *link, const struct fi_info 
 	return net_addr_same_host(&own.sa, from) ? CHAN_OK : CHAN_ADDR_BAD;
 }
 
-/* answer - accept the request with a new endpoint.
+/* request_answer - accept the request with a new endpoint.
  * Errors: those of the provider below; *@ep_p is not set.
  */
-static int answer(struct rxm_conn *conn, struct fi_info *info, const struct chan_id *id,
-		  struct rxm_ep **ep_p)
+static int request_answer(struct rxm_conn *conn, struct fi_info *info, const struct chan_id *id,
+			  struct rxm_ep **ep_p)
 {
 	struct chan_id ours = { .serial = id->serial, .prev = conn->chan.link->serial };
 	struct rxm_link *link = rxm_conn_link(conn);
@@ -490,7 +490,7 @@ static enum chan_reason accept_self(struct rxm_conn *conn, struct fi_info *info,
 	if (conn->self || conn->chan.state != CHAN_CONNECTING ||
 	    (uint32_t) id->serial != (uint32_t) conn->chan.serial)
 		return CHAN_NO_USE;
-	return answer(conn, info, id, &conn->self) ? CHAN_BUSY : CHAN_OK;
+	return request_answer(conn, info, id, &conn->self) ? CHAN_BUSY : CHAN_OK;
 }
 
 /* start_compat - in the format of the request, before it is answered: the peer may send at once. */
@@ -511,7 +511,7 @@ static enum chan_reason accept_peer(struct rxm_conn *conn, struct fi_info *info,
 	chan_taken(chan);
 	ret = start_compat(conn, &asked->compat);
 	if (!ret)
-		ret = answer(conn, info, &hs->id, &conn->ep);
+		ret = request_answer(conn, info, &hs->id, &conn->ep);
 	if (ret) {
 		rxm_compat_end(conn, -ret);
 		/* the attempt that gave way has to be made again */
@@ -525,18 +525,18 @@ static enum chan_reason accept_peer(struct rxm_conn *conn, struct fi_info *info,
 	return CHAN_OK;
 }
 
-/* stands - is nothing known of an end of the connection?  Any process of the peer's host can send a
+/* conn_stands - is nothing known of an end of the connection?  Any process of the peer's host can send a
  * handshake that says that it has ended, or that the peer was restarted, so that proves nothing.  The
  * provider below reports the end, of what is sent over a connection that the peer no longer has at the
  * latest; until then the request is refused, and the peer repeats it.
  */
-static bool stands(const struct rxm_conn *conn)
+static bool conn_stands(const struct rxm_conn *conn)
 {
 	return conn->chan.state == CHAN_READY && !conn->chan.failed && !conn->ended;
 }
 
-/* decide - accept the request, or say why not. */
-static enum chan_reason decide(struct rxm_link *link, struct fi_info *info, struct asked *asked)
+/* request_decide - accept the request, or say why not. */
+static enum chan_reason request_decide(struct rxm_link *link, struct fi_info *info, struct asked *asked)
 {
 	struct rxm_handshake *hs = &asked->hs;
 	struct chan *chan = chan_find(&link->chan, hs->addr, hs->addr_len);
@@ -557,7 +557,7 @@ static enum chan_reason decide(struct rxm_link *link, struct fi_info *info, stru
 	case CHAN_REFUSE:
 		return CHAN_SIMULTANEOUS;
 	case CHAN_REPLACE:
-		if (stands(rxm_conn_of(chan))) {
+		if (conn_stands(rxm_conn_of(chan))) {
 			rxm_tx_probe(rxm_conn_of(chan));
 			return CHAN_NOT_YET;
 		}
@@ -648,7 +648,7 @@ void rxm_on_connreq(struct rxm_link *link, struct fi_info *info, const void *dat
 	if (!link->chan.closing)
 		reason = read_request(link, info, data, len, &asked);
 	if (!reason)
-		reason = decide(link, info, &asked);
+		reason = request_decide(link, info, &asked);
 	if (reason)
-		refuse(link, info, &asked, reason);
+		request_refuse(link, info, &asked, reason);
 }

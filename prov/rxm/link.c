@@ -124,7 +124,7 @@ static int send_pkt(void *chan, struct eng_pkt *pkt)
 	return rxm_tx_send(chan, pkt);
 }
 
-static void *hold(struct eng_link *base, struct eng_peer *peer, const struct eng_rx *rx)
+static void *link_hold(struct eng_link *base, struct eng_peer *peer, const struct eng_rx *rx)
 {
 	return rxm_rx_hold(link_of(base), rx);
 }
@@ -141,5 +141,5 @@ const struct eng_link_ops rxm_link_ops = {
 	.peer_get = chan_peer_get,
 	.peer_put = chan_peer_put,
 	.send = send_pkt,
-	.held = { .hold = hold, .pull = rxm_rx_pull, .unplace = chan_unplace_none },
+	.held = { .hold = link_hold, .pull = rxm_rx_pull, .unplace = chan_unplace_none },
 };

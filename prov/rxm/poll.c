@@ -23,7 +23,7 @@ static struct rxm_poller *poller_of(struct obj_poller *base)
 
 /* ---- completions below ----------------------------------------------------------------- */
 
-static void complete(struct rxm_op *op, size_t len, int err)
+static void op_complete(struct rxm_op *op, size_t len, int err)
 {
 	struct rxm_ep *ep = op->ep;
 
@@ -43,10 +43,10 @@ static void complete(struct rxm_op *op, size_t len, int err)
 		rxm_conn_fail(ep->conn, err);
 }
 
-/* written - a peer has written to a region of the program, with data.  Where that takes a receive buffer
+/* region_written - a peer has written to a region of the program, with data.  Where that takes a receive buffer
  * the buffer says who it is.
  */
-static void written(struct rxm_dom *dom, const struct fi_cq_data_entry *entry)
+static void region_written(struct rxm_dom *dom, const struct fi_cq_data_entry *entry)
 {
 	struct rxm_op *op = entry->op_context;
 	struct rxm_conn *conn = op ? op->ep->conn : NULL;
@@ -68,7 +68,7 @@ static bool complete_error(struct rxm_dom *dom)
 	if (fi_cq_readerr(dom->cq, &err, 0) != 1)
 		return false;
 	if (err.op_context)
-		complete(err.op_context, 0, err.err ? err.err : FI_EIO);
+		op_complete(err.op_context, 0, err.err ? err.err : FI_EIO);
 	return true;
 }
 
@@ -84,9 +84,9 @@ static unsigned read_cq(struct rxm_dom *dom, unsigned budget)
 			got = complete_error(dom) ? 0 : -FI_EAGAIN;
 		for (i = 0; i < got; i++)
 			if (__builtin_expect(entry[i].flags & FI_REMOTE_WRITE, 0))
-				written(dom, &entry[i]);
+				region_written(dom, &entry[i]);
 			else
-				complete(entry[i].op_context, entry[i].len, 0);
+				op_complete(entry[i].op_context, entry[i].len, 0);
 		done += got > 0 ? (unsigned) got : !got;
 	} while (got >= 0 && done < budget);
 	if (got < 0)
@@ -158,7 +158,7 @@ static unsigned read_eq(struct rxm_dom *dom)
 }
 
 /* eq_is_due - events are awaited while a timer is set (a connection is being made); else the
- * queue is read when arm() was told of an event, or now and then.
+ * queue is read when poller_arm() was told of an event, or now and then.
  */
 static bool eq_is_due(const struct rxm_poller *poller, struct rxm_dom *dom)
 {
@@ -187,7 +187,7 @@ static int read_queues(struct rxm_poller *poller, unsigned budget)
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
-static int push(struct list *item)
+static int push_conn(struct list *item)
 {
 	struct rxm_conn *conn = container_of(item, struct rxm_conn, dirty_node);
 	struct rxm_poller *poller = rxm_conn_poller(conn);
@@ -206,16 +206,16 @@ static int push(struct list *item)
 static void push_waiting(struct rxm_poller *poller)
 {
 	poller->blocked = false;
-	chan_poller_drain(&poller->chan.dirty, push);
+	chan_poller_drain(&poller->chan.dirty, push_conn);
 }
 
-static int resume(struct list *item)
+static int resume_conn(struct list *item)
 {
 	rxm_rx_run(container_of(item, struct rxm_conn, work_node));
 	return 1;
 }
 
-static int report(struct list *item)
+static int report_conn(struct list *item)
 {
 	rxm_conn_report(container_of(item, struct rxm_conn, work_node));
 	return 1;
@@ -228,10 +228,10 @@ static bool has_chores(const struct rxm_poller *poller)
 	       !list_empty(&poller->chan.failed);
 }
 
-/* look - at all that has arrived, for a timer that is due.  The provider below may leave a part for
+/* look_all - at all that has arrived, for a timer that is due.  The provider below may leave a part for
  * its next poll: it says so when it is asked whether a thread may sleep.
  */
-static bool look(struct chan_poller *base, int *done_p)
+static bool look_all(struct chan_poller *base, int *done_p)
 {
 	struct rxm_poller *poller = container_of(base, struct rxm_poller, chan);
 	struct rxm_dom *dom;
@@ -251,11 +251,11 @@ static int do_chores(struct rxm_poller *poller)
 	int done = 0;
 
 	if (poller->chan.timers.cnt)
-		done += chan_poller_timers(&poller->chan, look);
+		done += chan_poller_timers(&poller->chan, look_all);
 	done += chan_poller_drain(&poller->rmas, rxm_rma_continue);
 	if (chan_poller_resumes(&poller->chan))
-		done += chan_poller_drain(&poller->chan.paused, resume);
-	done += chan_poller_drain(&poller->chan.failed, report);
+		done += chan_poller_drain(&poller->chan.paused, resume_conn);
+	done += chan_poller_drain(&poller->chan.failed, report_conn);
 	push_waiting(poller);
 	poller->chan.chores = has_chores(poller);
 	return done;
@@ -300,7 +300,7 @@ static int poll_all(struct obj_poller *base, unsigned budget)
 	return done;
 }
 
-static int arm(struct obj_poller *base, uint64_t *deadline_ns)
+static int poller_arm(struct obj_poller *base, uint64_t *deadline_ns)
 {
 	struct rxm_poller *poller = poller_of(base);
 	bool dirty = !list_empty(&poller->chan.dirty);
@@ -327,7 +327,7 @@ static void close_poller(struct obj_poller *base)
 
 static const struct obj_poller_ops poller_ops = {
 	.poll = poll_all,
-	.arm = arm,
+	.arm = poller_arm,
 	.close = close_poller,
 };
 

@@ -28,7 +28,7 @@ static int rxm_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric, v
 static const enum fi_ep_type types[] = { FI_EP_RDM };
 
 /* Endpoints that can pass on the tagged messages of some peers do (foreign/rxmf/packet.h). */
-static void adopt(struct fi_info *lower)
+static void adopt_tags(struct fi_info *lower)
 {
 	if (net_has_tags(lower->ep_attr))
 		lower->ep_attr->protocol = NET_PROTO_TCP_TAGS;
@@ -45,7 +45,7 @@ const struct layer rxm_layer = {
 	.min_msg_size = RXM_BUF_MIN,
 	.addr_max = RXM_ADDR_MAX,
 	.regions = true,
-	.adopt = adopt,
+	.adopt = adopt_tags,
 	.inject_size = &rxm_conf.inject_size,
 	.tx_size = &rxm_conf.tx_size,
 	.rx_size = &rxm_conf.rx_size,

@@ -85,7 +85,7 @@ static bool has_more(const struct rxm_rma *rma)
 	return rma->seg_at < rma->segs && rma->iov_at < rma->iov_cnt;
 }
 
-static void advance(struct rxm_rma *rma, size_t len)
+static void rma_advance(struct rxm_rma *rma, size_t len)
 {
 	rma->seg_off += len;
 	rma->iov_off += len;
@@ -120,7 +120,7 @@ static bool is_last(const struct rxm_rma *rma, size_t len)
 		rma->iov_off + len == rma->iov[rma->iov_at].iov_len);
 }
 
-static bool writes(const struct rxm_rma *rma)
+static bool rma_writes(const struct rxm_rma *rma)
 {
 	return rma->use == USE_WRITE || rma->use == USE_RNDV;
 }
@@ -176,12 +176,12 @@ static int post_piece(struct rxm_rma *rma)
 	}
 	ret = local_desc(rma, &desc);
 	if (!ret)
-		ret = (int) (writes(rma) ? post_write(rma, &iov, desc, &to) :
+		ret = (int) (rma_writes(rma) ? post_write(rma, &iov, desc, &to) :
 			     fi_read(rma->op.ep->fid, iov.iov_base, iov.iov_len, desc, FI_ADDR_UNSPEC,
 				     to.addr, to.key, &rma->op));
 	if (!ret) {
 		rma->posted++;
-		advance(rma, to.len);
+		rma_advance(rma, to.len);
 	}
 	return ret;
 }
@@ -229,8 +229,8 @@ static struct rxm_rma *rma_new(struct rxm_conn *conn, enum use use, const struct
 	return rma;
 }
 
-/* start - Returns false if the queue below was full. */
-static bool start(struct rxm_rma *rma)
+/* rma_start - Returns false if the queue below was full. */
+static bool rma_start(struct rxm_rma *rma)
 {
 	bool all = post_all(rma);
 
@@ -251,7 +251,7 @@ int rxm_read_start(struct rxm_conn *conn, uint64_t id, const struct wire_rma *se
 	rma->cookie = cookie;
 	rma->in_order = in_order;
 	conn->reading |= in_order;
-	start(rma);
+	rma_start(rma);
 	return 0;
 }
 
@@ -269,7 +269,7 @@ void rxm_fetch_start(struct rxm_conn *conn, struct rxm_hold *hold)
 	rma->id = hold->id;
 	rma->hold = hold;
 	hold->fetch = rma;
-	start(rma);
+	rma_start(rma);
 }
 
 /* leave_hold - the memory is charged to the peer as long as it exists. */
@@ -311,7 +311,7 @@ int rxm_read_memory(struct rxm_conn *conn, const struct wire_rma *seg, unsigned 
 	if (!rma)
 		return -FI_ENOMEM;
 	rma->cookie = rx->cookie;
-	start(rma);
+	rma_start(rma);
 	return 0;
 }
 
@@ -344,7 +344,7 @@ int rxm_write_start(struct rxm_conn *conn, struct eng_pkt *pkt, const struct rxm
 	rma->pkt = pkt;
 	rma->write = *write;
 	copy_short(rma);
-	conn->compat->writing = !start(rma);
+	conn->compat->writing = !rma_start(rma);
 	return 0;
 }
 
@@ -356,13 +356,13 @@ int rxm_write_rndv(struct rxm_conn *conn, uint64_t id, const struct eng_pkt *pkt
 	if (!rma)
 		return -FI_ENOMEM;
 	rma->id = id;
-	start(rma);
+	rma_start(rma);
 	return 0;
 }
 
 /* ---- the end ------------------------------------------------------------------------------- */
 
-static void placed(struct rxm_conn *conn, const struct rxm_rma *rma)
+static void payload_placed(struct rxm_conn *conn, const struct rxm_rma *rma)
 {
 	if (rma->use == USE_PLACE)
 		rxm_tx_done(conn, rma->id);
@@ -372,7 +372,7 @@ static void placed(struct rxm_conn *conn, const struct rxm_rma *rma)
 	rxm_rx_run(conn);
 }
 
-static void fetched(struct rxm_conn *conn, struct rxm_rma *rma)
+static void payload_fetched(struct rxm_conn *conn, struct rxm_rma *rma)
 {
 	uint8_t *data = rma->iov[0].iov_base;
 
@@ -389,7 +389,7 @@ static void fetched(struct rxm_conn *conn, struct rxm_rma *rma)
 		eng_on_placed(&conn->chan.link->base, rma->cookie, 0);
 }
 
-static void complete(struct rxm_rma *rma)
+static void rma_complete(struct rxm_rma *rma)
 {
 	struct rxm_conn *conn = rma->op.ep->conn;
 	struct rxm_rma was = *rma;
@@ -401,10 +401,10 @@ static void complete(struct rxm_rma *rma)
 	switch (was.use) {
 	case USE_PLACE:
 	case USE_READ:
-		placed(conn, &was);
+		payload_placed(conn, &was);
 		break;
 	case USE_FETCH:
-		fetched(conn, &was);
+		payload_fetched(conn, &was);
 		break;
 	case USE_WRITE:
 		was.pkt->done(was.pkt, 0);
@@ -420,7 +420,7 @@ static void complete(struct rxm_rma *rma)
 static void complete_if_done(struct rxm_rma *rma)
 {
 	if (!rma->posted && !has_more(rma) && rma->op.ep->conn->chan.conn)
-		complete(rma);
+		rma_complete(rma);
 }
 
 void rxm_on_rma(struct rxm_op *op, int err)

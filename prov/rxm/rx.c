@@ -56,10 +56,10 @@ static enum eng_rx_verdict ask_engine(struct rxm_conn *conn, const struct rxm_it
 	return verdict;
 }
 
-/* offer - Returns true when the frame is through; false: it has to be offered again, or the
+/* frame_offer - Returns true when the frame is through; false: it has to be offered again, or the
  * connection has failed.
  */
-static bool offer(struct rxm_conn *conn, const struct rxm_item *item)
+static bool frame_offer(struct rxm_conn *conn, const struct rxm_item *item)
 {
 	struct eng_rx rx = {
 		.hdr = item->hdr, .hdr_len = item->hdr_len, .data = item->data,
@@ -130,7 +130,7 @@ static bool run_buf(struct rxm_conn *conn, struct rxm_rx_buf *buf)
 				      rxm_next(buf->data, buf->at, &item);
 		if (!next)
 			return false;	/* segments are missing */
-		if (item.kind != RXM_RNDV_DONE && !offer(conn, &item)) {
+		if (item.kind != RXM_RNDV_DONE && !frame_offer(conn, &item)) {
 			if (conn->chan.conn)
 				pause_conn(conn);
 			return false;
@@ -142,10 +142,10 @@ static bool run_buf(struct rxm_conn *conn, struct rxm_rx_buf *buf)
 	return buf->at >= buf->len && conn->chan.conn;
 }
 
-/* recycle - post the buffer again.  The peer learns it with the next message; once half of
+/* buf_recycle - post the buffer again.  The peer learns it with the next message; once half of
  * the buffers are free again, by a control message.
  */
-static void recycle(struct rxm_conn *conn, struct rxm_rx_buf *buf)
+static void buf_recycle(struct rxm_conn *conn, struct rxm_rx_buf *buf)
 {
 	if (rxm_compat_is_part(buf)) {
 		rxm_compat_free_part(conn, buf);
@@ -170,7 +170,7 @@ static void run_queue(struct rxm_conn *conn)
 		buf = container_of(conn->rxq.next, struct rxm_rx_buf, node);
 		if (!run_buf(conn, buf))
 			break;
-		recycle(conn, buf);
+		buf_recycle(conn, buf);
 	}
 }
 
@@ -216,8 +216,8 @@ static int check_message(struct rxm_conn *conn, struct rxm_rx_buf *buf)
 	return -FI_EPROTO;
 }
 
-/* process - what arrived in @buf. */
-static void process(struct rxm_conn *conn, struct rxm_rx_buf *buf)
+/* buf_process - what arrived in @buf. */
+static void buf_process(struct rxm_conn *conn, struct rxm_rx_buf *buf)
 {
 	int ret = conn->compat ? rxm_compat_arrived(conn, buf) : check_message(conn, buf);
 
@@ -226,7 +226,7 @@ static void process(struct rxm_conn *conn, struct rxm_rx_buf *buf)
 	else if (ret || !conn->compat)
 		list_add_tail(&buf->node, &conn->rxq);
 	else
-		recycle(conn, buf);
+		buf_recycle(conn, buf);
 }
 
 /* has_to_wait - the format is not known before the answer to our request; and segments are put
@@ -245,12 +245,12 @@ void rxm_on_message(struct rxm_rx_buf *buf, size_t len)
 		return;
 	buf->len = len;
 	if (list_empty(&conn->early) && !has_to_wait(conn)) {
-		process(conn, buf);
+		buf_process(conn, buf);
 	} else if (!conn->compat || !rxm_compat_is_end(buf)) {
 		list_add_tail(&buf->node, &conn->early);
 		return;
 	} else {	/* it frees memory here or there, so it must not wait */
-		process(conn, buf);
+		buf_process(conn, buf);
 	}
 	/* before the event that says that the connection is established it has to wait */
 	if (!conn->paused)
@@ -266,7 +266,7 @@ void rxm_on_written(struct rxm_rx_buf *buf, size_t len, uint64_t data)
 		return;
 	}
 	eng_on_written(&conn->chan.link->base, chan_peer(&conn->chan), len, data);
-	recycle(conn, buf);
+	buf_recycle(conn, buf);
 }
 
 void rxm_rx_run(struct rxm_conn *conn)
@@ -280,7 +280,7 @@ void rxm_rx_run(struct rxm_conn *conn)
 	run_queue(conn);
 	while (!list_empty(&conn->early) && conn->chan.conn && !has_to_wait(conn)) {
 		buf = container_of(list_pop(&conn->early), struct rxm_rx_buf, node);
-		process(conn, buf);
+		buf_process(conn, buf);
 		if (!conn->paused)
 			run_queue(conn);
 	}
@@ -292,7 +292,7 @@ void rxm_rx_run(struct rxm_conn *conn)
 
 /* ---- payload that the engine keeps ------------------------------------------------------------ */
 
-static int take(struct chan_hold *base, const struct iovec *iov, size_t iov_cnt, void *cookie)
+static int hold_take(struct chan_hold *base, const struct iovec *iov, size_t iov_cnt, void *cookie)
 {
 	struct rxm_hold *hold = container_of(base, struct rxm_hold, hold);
 	struct rxm_conn *conn = base->source;
@@ -312,7 +312,7 @@ static int take(struct chan_hold *base, const struct iovec *iov, size_t iov_cnt,
 	return ret;
 }
 
-static void release(struct chan_hold *base)
+static void hold_release(struct chan_hold *base)
 {
 	struct rxm_hold *hold = container_of(base, struct rxm_hold, hold);
 	struct rxm_conn *conn = base->source;
@@ -324,12 +324,12 @@ static void release(struct chan_hold *base)
 }
 
 static const struct chan_hold_ops hold_ops = {
-	.take = take,
-	.release = release,
+	.take = hold_take,
+	.release = hold_release,
 };
 
-/* fetch - have the payload of @hold moved here, if the engine allows that.  Returns false: not now. */
-static bool fetch(struct rxm_conn *conn, struct rxm_hold *hold)
+/* hold_fetch - have the payload of @hold moved here, if the engine allows that.  Returns false: not now. */
+static bool hold_fetch(struct rxm_conn *conn, struct rxm_hold *hold)
 {
 	struct eng_peer *peer = chan_peer(&conn->chan);
 
@@ -360,7 +360,7 @@ static bool make_way(struct rxm_conn *conn)
 		if (!shortest || hold->hold.len < shortest->hold.len)
 			shortest = hold;
 	}
-	return cnt < RXM_RNDVS / 2 || fetch(conn, shortest);
+	return cnt < RXM_RNDVS / 2 || hold_fetch(conn, shortest);
 }
 
 void *rxm_rx_hold(struct rxm_link *link, const struct eng_rx *rx)

@@ -23,8 +23,8 @@
 
 /* ---- messages ----------------------------------------------------------------------- */
 
-/* prepare - the message that is being filled, a new one if there is none.  NULL: no memory. */
-static struct rxm_tx_buf *prepare(struct rxm_conn *conn, struct rxm_tx_buf **msg_p)
+/* msg_prepare - the message that is being filled, a new one if there is none.  NULL: no memory. */
+static struct rxm_tx_buf *msg_prepare(struct rxm_conn *conn, struct rxm_tx_buf **msg_p)
 {
 	struct layer_buf *buf;
 
@@ -38,15 +38,15 @@ static struct rxm_tx_buf *prepare(struct rxm_conn *conn, struct rxm_tx_buf **msg
 	return *msg_p;
 }
 
-static void discard(struct rxm_conn *conn, struct rxm_tx_buf **msg_p)
+static void msg_discard(struct rxm_conn *conn, struct rxm_tx_buf **msg_p)
 {
 	if (*msg_p)
 		layer_buf_put(&rxm_conn_link(conn)->dom->base.mem, &(*msg_p)->buf);
 	*msg_p = NULL;
 }
 
-/* post - Returns 1: copied; 0: @msg is in flight; or an error. */
-static int post(struct rxm_ep *ep, struct rxm_tx_buf *msg)
+/* msg_post - Returns 1: copied; 0: @msg is in flight; or an error. */
+static int msg_post(struct rxm_ep *ep, struct rxm_tx_buf *msg)
 {
 	int ret;
 
@@ -65,7 +65,7 @@ static int post(struct rxm_ep *ep, struct rxm_tx_buf *msg)
 int rxm_tx_post(struct rxm_conn *conn, struct rxm_tx_buf *msg)
 {
 	struct rxm_poller *poller = rxm_conn_poller(conn);
-	int ret = post(conn->ep, msg);
+	int ret = msg_post(conn->ep, msg);
 
 	if (ret < 0 || !rxm_dom_stages(conn->ep->dom))
 		return ret;
@@ -75,10 +75,10 @@ int rxm_tx_post(struct rxm_conn *conn, struct rxm_tx_buf *msg)
 	return ret;
 }
 
-/* transmit - send *@msg_p; afterwards it can be filled again, or is NULL.
+/* msg_transmit - send *@msg_p; afterwards it can be filled again, or is NULL.
  * Errors: -FI_EAGAIN: the queue below is full; others: the connection is lost.
  */
-static int transmit(struct rxm_conn *conn, struct rxm_tx_buf **msg_p, unsigned flags)
+static int msg_transmit(struct rxm_conn *conn, struct rxm_tx_buf **msg_p, unsigned flags)
 {
 	struct rxm_tx_buf *msg = *msg_p;
 	int ret;
@@ -112,12 +112,12 @@ static void add_done(struct rxm_conn *conn, struct rxm_tx_buf *msg, size_t size)
 static int transmit_ctrl(struct rxm_conn *conn, unsigned flags)
 {
 	static const size_t size = HEAD + RXM_RNDVS * sizeof(struct rxm_frame);
-	struct rxm_tx_buf *msg = prepare(conn, &conn->ctrl);
+	struct rxm_tx_buf *msg = msg_prepare(conn, &conn->ctrl);
 
 	if (!msg)
 		return -FI_EAGAIN;
 	add_done(conn, msg, size);
-	return transmit(conn, &conn->ctrl, RXM_F_CTRL | flags);
+	return msg_transmit(conn, &conn->ctrl, RXM_F_CTRL | flags);
 }
 
 static bool ctrl_waits(const struct rxm_conn *conn)
@@ -127,8 +127,8 @@ static bool ctrl_waits(const struct rxm_conn *conn)
 
 /* ---- peers that take nothing --------------------------------------------------------------- */
 
-/* starve - a message begins to wait for a credit. */
-static void starve(struct rxm_conn *conn)
+/* conn_starve - a message begins to wait for a credit. */
+static void conn_starve(struct rxm_conn *conn)
 {
 	struct rxm_poller *poller = rxm_conn_poller(conn);
 
@@ -169,10 +169,10 @@ void rxm_tx_credits(struct rxm_conn *conn, unsigned cnt)
 
 /* ---- what is gathered ------------------------------------------------------------------------ */
 
-/* submit - send what is gathered, if there is a credit.  Errors: -FI_EAGAIN: the queue below
+/* out_submit - send what is gathered, if there is a credit.  Errors: -FI_EAGAIN: the queue below
  * is full.
  */
-static int submit(struct rxm_conn *conn)
+static int out_submit(struct rxm_conn *conn)
 {
 	struct rxm_tx_buf *out = conn->out;
 	int ret = 0;
@@ -181,13 +181,13 @@ static int submit(struct rxm_conn *conn)
 		return rxm_compat_push(conn);
 	if (out && out->len > HEAD && conn->credits) {
 		add_done(conn, out, conn->buf_size);
-		ret = transmit(conn, &conn->out, 0);
+		ret = msg_transmit(conn, &conn->out, 0);
 		if (!ret) {
 			conn->credits--;
 			conn->burst_seq = conn->chan.link->poller->seq;
 		}
 	} else if (__builtin_expect(out && out->len > HEAD, 0)) {
-		starve(conn);
+		conn_starve(conn);
 	}
 	if (!ret && ctrl_waits(conn))
 		ret = transmit_ctrl(conn, 0);
@@ -204,28 +204,28 @@ void rxm_tx_probe(struct rxm_conn *conn)
 
 	/* without a credit messages are in flight; what is gathered follows in this poll */
 	if (conn->compat || now < conn->probe_ns || !conn->credits ||
-	    (conn->out && conn->out->len > HEAD) || !prepare(conn, &conn->out))
+	    (conn->out && conn->out->len > HEAD) || !msg_prepare(conn, &conn->out))
 		return;
 	conn->probe_ns = now + PROBE_NS;
-	ret = transmit(conn, &conn->out, 0);
+	ret = msg_transmit(conn, &conn->out, 0);
 	if (!ret)
 		conn->credits--;
 	else if (ret != -FI_EAGAIN)
 		rxm_conn_fail(conn, -ret);
 }
 
-/* room - a message with @size bytes free, or NULL: none now. */
-static struct rxm_tx_buf *room(struct rxm_conn *conn, size_t size)
+/* out_room - a message with @size bytes free, or NULL: none now. */
+static struct rxm_tx_buf *out_room(struct rxm_conn *conn, size_t size)
 {
-	struct rxm_tx_buf *out = prepare(conn, &conn->out);
+	struct rxm_tx_buf *out = msg_prepare(conn, &conn->out);
 
 	if (!out)
 		rxm_conn_dirty(conn);	/* no memory: the next poll tries again */
 	if (!out || out->len + size <= conn->buf_size)
 		return out;
-	if (submit(conn) || !conn->chan.conn)
+	if (out_submit(conn) || !conn->chan.conn)
 		return NULL;
-	out = prepare(conn, &conn->out);
+	out = msg_prepare(conn, &conn->out);
 	return out && out->len + size <= conn->buf_size ? out : NULL;
 }
 
@@ -318,7 +318,7 @@ static int put_rndv(struct rxm_conn *conn, struct eng_pkt *pkt)
 
 	if (conn->rndv_cnt >= conn->rndv_max)
 		return -FI_EAGAIN;
-	out = room(conn, RXM_RNDV_SIZE(pkt->hdr_len, pkt->iov_cnt));
+	out = out_room(conn, RXM_RNDV_SIZE(pkt->hdr_len, pkt->iov_cnt));
 	if (!out)
 		return -FI_EAGAIN;
 	cnt = rndv_open(conn, pkt, &rndv, seg);
@@ -328,8 +328,8 @@ static int put_rndv(struct rxm_conn *conn, struct eng_pkt *pkt)
 	return 0;
 }
 
-/* put - Returns 1: copied; 0: as a rendezvous; -FI_EAGAIN: not now. */
-static int put(struct rxm_conn *conn, struct eng_pkt *pkt)
+/* packet_put - Returns 1: copied; 0: as a rendezvous; -FI_EAGAIN: not now. */
+static int packet_put(struct rxm_conn *conn, struct eng_pkt *pkt)
 {
 	size_t size = sizeof(struct rxm_frame) + pkt->hdr_len + pkt->len;
 	struct rxm_tx_buf *out;
@@ -338,7 +338,7 @@ static int put(struct rxm_conn *conn, struct eng_pkt *pkt)
 		return rxm_compat_put(conn, pkt);
 	if (size > conn->buf_size - HEAD)
 		return put_rndv(conn, pkt);
-	out = room(conn, size);
+	out = out_room(conn, size);
 	if (!out)
 		return -FI_EAGAIN;
 	out->len = rxm_put_eager(out->data, out->len, pkt);
@@ -363,20 +363,20 @@ int rxm_tx_send(struct rxm_conn *conn, struct eng_pkt *pkt)
 	if (!chan->conn)
 		return chan_queue(chan, pkt);
 	if (list_empty(&chan->pending))
-		ret = put(conn, pkt);
+		ret = packet_put(conn, pkt);
 	if (!chan->conn)	/* it was found to be lost; what is held ends with it */
 		return ret < 0 ? -chan->err : ret;
 	if (ret == -FI_EAGAIN)
 		list_add_tail(&pkt->node, &chan->pending);
-	if (pkt->flags & ENG_PKT_MORE || !first_of_burst(conn) || submit(conn) || ret == -FI_EAGAIN)
+	if (pkt->flags & ENG_PKT_MORE || !first_of_burst(conn) || out_submit(conn) || ret == -FI_EAGAIN)
 		rxm_conn_dirty(conn);
 	return ret == 1;
 }
 
 /* ---- progress ---------------------------------------------------------------------------- */
 
-/* repost - receive buffers that the provider below did not take.  Returns false: not yet. */
-static bool repost(struct rxm_conn *conn, struct rxm_ep *ep)
+/* bufs_repost - receive buffers that the provider below did not take.  Returns false: not yet. */
+static bool bufs_repost(struct rxm_conn *conn, struct rxm_ep *ep)
 {
 	struct rxm_rx_buf *buf;
 
@@ -398,7 +398,7 @@ static void put_pending(struct rxm_conn *conn)
 
 	while (conn->chan.conn && !list_empty(pending)) {
 		pkt = container_of(list_pop(pending), struct eng_pkt, node);
-		ret = put(conn, pkt);
+		ret = packet_put(conn, pkt);
 		if (ret < 0) {
 			list_add_head(&pkt->node, pending);
 			return;
@@ -410,14 +410,14 @@ static void put_pending(struct rxm_conn *conn)
 
 bool rxm_tx_push(struct rxm_conn *conn)
 {
-	bool posted = repost(conn, conn->ep) && repost(conn, conn->self);
+	bool posted = bufs_repost(conn, conn->ep) && bufs_repost(conn, conn->self);
 
 	if (conn->chan.link->poller->polling) {
 		put_pending(conn);
 		if (conn->compat)
 			rxm_compat_report(conn);
 	}
-	return conn->chan.conn && (submit(conn) == -FI_EAGAIN || !posted);
+	return conn->chan.conn && (out_submit(conn) == -FI_EAGAIN || !posted);
 }
 
 bool rxm_tx_waits(const struct rxm_conn *conn)
@@ -480,8 +480,8 @@ void rxm_tx_reset(struct rxm_conn *conn, int err)
 		pkt->done(pkt, -err);
 	}
 	hmap_destroy(&conn->rndv_ids);
-	discard(conn, &conn->out);
-	discard(conn, &conn->ctrl);
+	msg_discard(conn, &conn->out);
+	msg_discard(conn, &conn->ctrl);
 	rxm_compat_end(conn, err);
 	list_del(&conn->starved_node);
 	conn->credits = conn->returns = conn->done_cnt = conn->peer_rndvs = 0;

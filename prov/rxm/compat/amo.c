@@ -33,7 +33,7 @@ int rxm_compat_atomic(struct rxm_conn *conn, struct eng_pkt *pkt, const struct w
 	return 0;
 }
 
-static struct eng_pkt *find(struct rxm_compat *compat, uint64_t id)
+static struct eng_pkt *amo_find(struct rxm_compat *compat, uint64_t id)
 {
 	struct eng_pkt *pkt;
 
@@ -43,7 +43,7 @@ static struct eng_pkt *find(struct rxm_compat *compat, uint64_t id)
 	return NULL;
 }
 
-static uint64_t elements(const struct wire_msg *msg)
+static uint64_t amo_elements(const struct wire_msg *msg)
 {
 	uint64_t sum = 0;
 	unsigned i;
@@ -63,14 +63,14 @@ static void give_result(struct rxm_conn *conn, uint32_t id, const struct rxmf_pa
 
 const char *rxm_compat_on_response(struct rxm_conn *conn, const struct rxmf_packet *pkt)
 {
-	struct eng_pkt *asked = find(conn->compat, pkt->msg_id);
+	struct eng_pkt *asked = amo_find(conn->compat, pkt->msg_id);
 	struct wire_msg msg;
 	size_t result = 0;
 
 	if (!asked || wire_parse(asked->hdr, asked->hdr_len, asked->len, &msg))
 		return "the response to an unknown atomic";
 	if (!pkt->err && msg.amo.kind != WIRE_AMO_BASE)
-		result = elements(&msg) * eng_atomic_size((enum fi_datatype) msg.amo.type);
+		result = amo_elements(&msg) * eng_atomic_size((enum fi_datatype) msg.amo.type);
 	if (pkt->payload_len != result)
 		return "the result of an atomic with a wrong length";
 	list_del(&asked->node);
@@ -103,10 +103,10 @@ static struct rxmf_packet response_to(const struct rxmf_packet *pkt, int err)
 	};
 }
 
-/* check - what the engine would take as a mistake of this library.
+/* amo_check - what the engine would take as a mistake of this library.
  * Returns 0, or an error (positive) for the response.
  */
-static int check(const struct rxmf_packet *pkt)
+static int amo_check(const struct rxmf_packet *pkt)
 {
 	static const enum eng_atomic_form form[WIRE_AMO_KINDS] = {
 		[WIRE_AMO_BASE] = ENG_ATOMIC_BASE, [WIRE_AMO_FETCH] = ENG_ATOMIC_FETCH,
@@ -140,7 +140,7 @@ static struct rxm_serve *serve_new(struct rxm_compat *compat, const struct rxmf_
 
 const char *rxm_compat_on_atomic(struct rxm_conn *conn, const struct rxmf_packet *pkt, uint32_t *id_p)
 {
-	int err = check(pkt);
+	int err = amo_check(pkt);
 	struct rxmf_packet response = response_to(pkt, err);
 	struct rxm_serve *serve;
 

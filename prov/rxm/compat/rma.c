@@ -61,7 +61,7 @@ void rxm_compat_posted(struct rxm_conn *conn)
 
 /* ---- our rendezvous, which the peer wants written ------------------------------------------------- */
 
-static void owe(struct rxm_conn *conn, enum rxmf_packet_type type, uint64_t id)
+static void answer_owe(struct rxm_conn *conn, enum rxmf_packet_type type, uint64_t id)
 {
 	struct rxmf_packet pkt = { .type = type, .msg_id = id };
 
@@ -82,7 +82,7 @@ const char *rxm_compat_on_offer(struct rxm_conn *conn, const struct rxmf_packet 
 
 void rxm_compat_written(struct rxm_conn *conn, uint64_t id)
 {
-	owe(conn, RXMF_PACKET_WRITE_DONE, id);
+	answer_owe(conn, RXMF_PACKET_WRITE_DONE, id);
 	rxm_tx_returned(conn, id);
 }
 
@@ -112,8 +112,8 @@ static void offer_free(struct rxm_offer *offer)
 	free(offer);
 }
 
-static int expose(struct rxm_conn *conn, struct rxm_offer *offer, void *buf, size_t len,
-		  struct rxmf_packet *pkt)
+static int offer_expose(struct rxm_conn *conn, struct rxm_offer *offer, void *buf, size_t len,
+			struct rxmf_packet *pkt)
 {
 	struct wire_rma *seg = &pkt->seg[pkt->segs];
 	int ret = layer_mr_target(&rxm_conn_link(conn)->dom->base.mem, buf, len, &offer->mr[pkt->segs],
@@ -137,15 +137,15 @@ static int expose_all(struct rxm_conn *conn, struct rxm_offer *offer, struct rxm
 	if (cnt && cnt <= RXMF_PACKET_SEGS) {
 		for (i = 0; i < offer->iov_cnt && !ret; i++)
 			if (offer->iov[i].iov_len)
-				ret = expose(conn, offer, offer->iov[i].iov_base, offer->iov[i].iov_len,
-					     pkt);
+				ret = offer_expose(conn, offer, offer->iov[i].iov_base, offer->iov[i].iov_len,
+						   pkt);
 		return ret;
 	}
 	offer->room = iov_total(offer->iov, offer->iov_cnt);
 	if (!offer->room)
 		offer->room = 1;
 	offer->bounce = calloc(1, offer->room);
-	return offer->bounce ? expose(conn, offer, offer->bounce, offer->room, pkt) : -FI_ENOMEM;
+	return offer->bounce ? offer_expose(conn, offer, offer->bounce, offer->room, pkt) : -FI_ENOMEM;
 }
 
 static int offer_memory(struct rxm_conn *conn, uint64_t id, const struct iovec *iov, size_t iov_cnt,
@@ -226,7 +226,7 @@ int rxm_compat_take(struct rxm_conn *conn, uint64_t id, const struct wire_rma *s
 void rxm_compat_done(struct rxm_conn *conn, uint64_t id)
 {
 	if (!rxm_conf.rndv_write)
-		owe(conn, RXMF_PACKET_READ_DONE, id);
+		answer_owe(conn, RXMF_PACKET_READ_DONE, id);
 	else if (offer_memory(conn, id, NULL, 0, NULL, false))
 		rxm_conn_fail(conn, FI_ENOMEM);
 }

@@ -70,7 +70,7 @@ int rxm_compat_rndv(struct rxm_conn *conn, const struct rxmf_packet *head, uint6
 	return rxm_compat_send(conn, &pkt, NULL, 0, 0);
 }
 
-static unsigned pieces(const struct eng_pkt *pkt)
+static unsigned iov_pieces(const struct eng_pkt *pkt)
 {
 	unsigned i, cnt = 0;
 
@@ -89,7 +89,7 @@ static bool in_segments(const struct rxm_conn *conn, const struct eng_pkt *pkt)
 {
 	const struct fi_info *below = rxm_conn_link(conn)->info;
 
-	if (pieces(pkt) > RXMF_PACKET_SEGS)
+	if (iov_pieces(pkt) > RXMF_PACKET_SEGS)
 		return true;
 	return pkt->len <= SEG_LIMITS * conn->compat->limit &&
 	       below->ep_attr->protocol != NET_PROTO_TCP_TAGS;
@@ -107,7 +107,7 @@ static int put_message(struct rxm_conn *conn, struct eng_pkt *pkt, const struct 
 
 	if (!why && pkt->len > rxm_conn_link(conn)->dom->base.info->ep_attr->max_msg_size)
 		why = "messages as long as this";
-	if (!why && ack && (!pkt->len || pieces(pkt) > RXMF_PACKET_SEGS))
+	if (!why && ack && (!pkt->len || iov_pieces(pkt) > RXMF_PACKET_SEGS))
 		why = "FI_DELIVERY_COMPLETE of empty messages, or of more than four pieces";
 	if (why)
 		return rxm_compat_refuse(conn, pkt, why);
