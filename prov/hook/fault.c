@@ -56,7 +56,7 @@ static int ep_close(struct fid *fid)
 	return ret;
 }
 
-static void bound(struct fault_ep *ep, struct fid *other, uint64_t flags)
+static void on_bound(struct fault_ep *ep, struct fid *other, uint64_t flags)
 {
 	struct hook_obj *obj = hook_obj_at(other);
 
@@ -75,7 +75,7 @@ static int ep_bind(struct fid *fid, struct fid *other, uint64_t flags)
 	int ret = real_fid(fid)->bind(fid, other, flags);
 
 	if (!ret)
-		bound(fault_ep_of(container_of(fid, struct fid_ep, fid)), other, flags);
+		on_bound(fault_ep_of(container_of(fid, struct fid_ep, fid)), other, flags);
 	return ret;
 }
 

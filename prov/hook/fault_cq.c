@@ -16,7 +16,7 @@
 #include "fault.h"
 #include "progress/fdset.h"
 
-static const struct fi_ops_cq *provider(struct fault_cq *cq)
+static const struct fi_ops_cq *real_cq_ops(struct fault_cq *cq)
 {
 	return hook_table_of(cq->cq->ops)->real;
 }
@@ -48,7 +48,7 @@ void fault_wake(struct fault_dom *dom)
 		if (cq->timer >= 0)
 			set_timer(cq);
 		if (cq->waiters)
-			provider(cq)->signal(cq->cq);
+			real_cq_ops(cq)->signal(cq->cq);
 	}
 }
 
@@ -178,8 +178,8 @@ static ssize_t read_from(struct fault_cq *cq, void *buf, size_t count, fi_addr_t
 	fault_send_due(cq->dom);
 	ret = read_pending(cq, buf, count, src);
 	if (!ret) {
-		ret = src ? provider(cq)->readfrom(cq->cq, buf, count, src) :
-			    provider(cq)->read(cq->cq, buf, count);
+		ret = src ? real_cq_ops(cq)->readfrom(cq->cq, buf, count, src) :
+			    real_cq_ops(cq)->read(cq->cq, buf, count);
 		ret = drop_copies(cq, buf, ret, src);
 	}
 	if (cq->timer >= 0)
@@ -205,7 +205,7 @@ static ssize_t fault_readerr(struct fid_cq *fid, struct fi_cq_err_entry *entry, 
 
 	pthread_mutex_lock(&cq->dom->lock);
 	do
-		ret = provider(cq)->readerr(fid, entry, flags);
+		ret = real_cq_ops(cq)->readerr(fid, entry, flags);
 	while (ret == 1 && !(flags & FI_PEEK) && was_copy(cq, entry->op_context));
 	pthread_mutex_unlock(&cq->dom->lock);
 	return ret;
@@ -236,8 +236,8 @@ static ssize_t sleep_until_due(struct fault_cq *cq, void *buf, size_t count, fi_
 		timeout = ms;
 	cq->waiters++;
 	pthread_mutex_unlock(&cq->dom->lock);
-	ret = src ? provider(cq)->sreadfrom(cq->cq, buf, count, src, cond, timeout) :
-		    provider(cq)->sread(cq->cq, buf, count, cond, timeout);
+	ret = src ? real_cq_ops(cq)->sreadfrom(cq->cq, buf, count, src, cond, timeout) :
+		    real_cq_ops(cq)->sread(cq->cq, buf, count, cond, timeout);
 	pthread_mutex_lock(&cq->dom->lock);
 	cq->waiters--;
 	ret = drop_copies(cq, buf, ret, src);

@@ -18,7 +18,7 @@
 
 /* ---- copies -------------------------------------------------------------------------- */
 
-static const struct fi_ops_msg *provider(struct fault_ep *ep)
+static const struct fi_ops_msg *real_msg_ops(struct fault_ep *ep)
 {
 	return hook_table_of(ep->ep->msg)->real;
 }
@@ -71,8 +71,8 @@ static ssize_t send_long(struct fault_ep *ep, struct fault_copy *copy, fi_addr_t
 	}
 	desc = copy->mr ? fi_mr_desc(copy->mr) : NULL;
 	msg.desc = &desc;
-	ret = provider(ep)->sendmsg(ep->ep, &msg, FI_COMPLETION |
-				    (copy->has_data ? FI_REMOTE_CQ_DATA : 0));
+	ret = real_msg_ops(ep)->sendmsg(ep->ep, &msg, FI_COMPLETION |
+					(copy->has_data ? FI_REMOTE_CQ_DATA : 0));
 	if (!ret)
 		list_add_tail(&copy->node, &ep->cq->copies);
 	return ret;
@@ -83,8 +83,8 @@ static ssize_t send_to(struct fault_ep *ep, struct fault_copy *copy, fi_addr_t t
 	if (copy->len > ep->inject_max)
 		return send_long(ep, copy, to);
 	if (copy->has_data)
-		return provider(ep)->injectdata(ep->ep, copy->bytes, copy->len, copy->data, to);
-	return provider(ep)->inject(ep->ep, copy->bytes, copy->len, to);
+		return real_msg_ops(ep)->injectdata(ep->ep, copy->bytes, copy->len, copy->data, to);
+	return real_msg_ops(ep)->inject(ep->ep, copy->bytes, copy->len, to);
 }
 
 /* The program may have removed the address since, and its index may now be another peer's. So
@@ -125,7 +125,7 @@ static bool send_delayed(struct fault_ep *ep, struct fault_copy *copy, uint64_t 
 	return true;
 }
 
-static struct fault_copy *first(const struct fault_ep *ep)
+static struct fault_copy *first_delayed(const struct fault_ep *ep)
 {
 	return container_of(ep->delayed.next, struct fault_copy, node);
 }
@@ -137,8 +137,8 @@ void fault_send_due(struct fault_dom *dom)
 	struct fault_ep *ep;
 
 	list_for_each_entry(ep, &dom->eps, node)
-		while (!list_empty(&ep->delayed) && first(ep)->due_ns <= now) {
-			copy = first(ep);
+		while (!list_empty(&ep->delayed) && first_delayed(ep)->due_ns <= now) {
+			copy = first_delayed(ep);
 			list_del(&copy->node);
 			if (!send_delayed(ep, copy, now))
 				break;
@@ -151,8 +151,8 @@ uint64_t fault_due(const struct fault_dom *dom)
 	struct fault_ep *ep;
 
 	list_for_each_entry(ep, &dom->eps, node)
-		if (!list_empty(&ep->delayed) && first(ep)->due_ns < due)
-			due = first(ep)->due_ns;
+		if (!list_empty(&ep->delayed) && first_delayed(ep)->due_ns < due)
+			due = first_delayed(ep)->due_ns;
 	return due;
 }
 
@@ -178,11 +178,11 @@ static void flip_a_bit(struct fault_ep *ep, struct fault_copy *copy)
 			(uint8_t) (1 << impair_random(&ep->impair, 8));
 }
 
-/* schedule - queue @copy and its duplicate (either may be NULL) for sending.
+/* schedule_copy - queue @copy and its duplicate (either may be NULL) for sending.
  *
  * A reordered datagram is held back until the next one has been queued before it.
  */
-static void schedule(struct fault_ep *ep, unsigned actions, struct fault_copy *copy,
+static void schedule_copy(struct fault_ep *ep, unsigned actions, struct fault_copy *copy,
 		 struct fault_copy *dup)
 {
 	uint64_t due = clock_ns() + (uint64_t) (ep->impair.delay * (double) CLOCK_NS_PER_MS);
@@ -238,7 +238,7 @@ static ssize_t send_impaired(struct fault_ep *ep, unsigned actions, const struct
 	}
 	if (ep->cntr)
 		fi_cntr_add(ep->cntr, 1);
-	schedule(ep, actions, copy, dup);
+	schedule_copy(ep, actions, copy, dup);
 	if (pending)
 		fault_complete(ep, pending);
 	fault_send_due(ep->dom);
@@ -254,10 +254,10 @@ static unsigned next_actions(struct fault_ep *ep)
 	return actions == IMPAIR_NONE && waits ? IMPAIR_COPY : actions;
 }
 
-/* sendable - true for a datagram that the provider would accept.  Others are passed on, so that
+/* is_sendable - true for a datagram that the provider would accept.  Others are passed on, so that
  * the provider reports the error.
  */
-static bool sendable(struct fault_ep *ep, const struct fi_msg *msg)
+static bool is_sendable(struct fault_ep *ep, const struct fi_msg *msg)
 {
 	uint8_t addr[FAULT_ADDR_MAX];
 	size_t len = sizeof(addr);
@@ -281,9 +281,9 @@ static ssize_t send_msg(struct fid_ep *fid, const struct fi_msg *msg, uint64_t f
 	ssize_t ret;
 
 	pthread_mutex_lock(&ep->dom->lock);
-	if (sendable(ep, msg))
+	if (is_sendable(ep, msg))
 		actions = next_actions(ep);
-	ret = actions == IMPAIR_NONE ? provider(ep)->sendmsg(fid, msg, flags & ~FI_MORE) :
+	ret = actions == IMPAIR_NONE ? real_msg_ops(ep)->sendmsg(fid, msg, flags & ~FI_MORE) :
 				  send_impaired(ep, actions, msg, flags, completes);
 	pthread_mutex_unlock(&ep->dom->lock);
 	return ret;
@@ -330,8 +330,8 @@ static ssize_t fault_senddata(struct fid_ep *fid, const void *buf, size_t len, v
 /* An inject never generates a completion.  A flag of sendmsg cannot say that for an endpoint
  * whose sends all complete, so inject and injectdata are passed on as such.
  */
-static ssize_t inject(struct fid_ep *fid, const void *buf, size_t len, uint64_t data,
-		      uint64_t flags, fi_addr_t dest)
+static ssize_t send_inject(struct fid_ep *fid, const void *buf, size_t len, uint64_t data,
+			   uint64_t flags, fi_addr_t dest)
 {
 	struct fault_ep *ep = fault_ep_of(fid);
 	struct iovec iov = { (void *) buf, len };
@@ -340,27 +340,27 @@ static ssize_t inject(struct fid_ep *fid, const void *buf, size_t len, uint64_t 
 	ssize_t ret;
 
 	pthread_mutex_lock(&ep->dom->lock);
-	if (sendable(ep, &msg) && len <= ep->inject_max)
+	if (is_sendable(ep, &msg) && len <= ep->inject_max)
 		actions = next_actions(ep);
 	if (actions != IMPAIR_NONE)
 		ret = send_impaired(ep, actions, &msg, flags, false);
 	else if (flags)
-		ret = provider(ep)->injectdata(fid, buf, len, data, dest);
+		ret = real_msg_ops(ep)->injectdata(fid, buf, len, data, dest);
 	else
-		ret = provider(ep)->inject(fid, buf, len, dest);
+		ret = real_msg_ops(ep)->inject(fid, buf, len, dest);
 	pthread_mutex_unlock(&ep->dom->lock);
 	return ret;
 }
 
 static ssize_t fault_inject(struct fid_ep *ep, const void *buf, size_t len, fi_addr_t dest)
 {
-	return inject(ep, buf, len, 0, 0, dest);
+	return send_inject(ep, buf, len, 0, 0, dest);
 }
 
 static ssize_t fault_injectdata(struct fid_ep *ep, const void *buf, size_t len, uint64_t data,
 				fi_addr_t dest)
 {
-	return inject(ep, buf, len, data, FI_REMOTE_CQ_DATA, dest);
+	return send_inject(ep, buf, len, data, FI_REMOTE_CQ_DATA, dest);
 }
 
 const struct fi_ops_msg fault_msg_ops = {

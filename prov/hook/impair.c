@@ -15,7 +15,7 @@ uint64_t impair_random(struct impair *impair, uint64_t n)
 	return (impair->seed * UINT64_C(2685821657736338717) >> 11) % n;
 }
 
-static bool hit(struct impair *impair, double percent)
+static bool is_hit(struct impair *impair, double percent)
 {
 	return percent > 0 && (double) impair_random(impair, 1000000) < percent * 10000;
 }
@@ -24,18 +24,18 @@ unsigned impair_next(struct impair *impair)
 {
 	unsigned actions = IMPAIR_NONE;
 
-	if (hit(impair, impair->drop))
+	if (is_hit(impair, impair->drop))
 		return IMPAIR_DROP;
-	if (hit(impair, impair->dup))
+	if (is_hit(impair, impair->dup))
 		actions |= IMPAIR_DUP;
-	if (hit(impair, impair->reorder))
+	if (is_hit(impair, impair->reorder))
 		actions |= IMPAIR_REORDER;
-	if (hit(impair, impair->corrupt))
+	if (is_hit(impair, impair->corrupt))
 		actions |= IMPAIR_CORRUPT;
 	return actions;
 }
 
-static double *field(struct impair *impair, const char *name, size_t len)
+static double *field_of(struct impair *impair, const char *name, size_t len)
 {
 	static const struct {
 		const char *name;
@@ -71,7 +71,7 @@ const char *impair_parse(struct impair *impair, const char *text)
 		value = strtod(word + len + 1, &end);
 		if (end == word + len + 1 || (*end && *end != ',') || value < 0)
 			return word;
-		to = field(&copies, word, len);
+		to = field_of(&copies, word, len);
 		if (to && value <= (to == &copies.delay ? 10000 : 100))
 			*to = value;
 		else if (!to && len == 4 && !strncmp(word, "seed", 4))

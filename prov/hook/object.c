@@ -42,7 +42,7 @@ static pthread_once_t tables_once = PTHREAD_ONCE_INIT;
 
 typedef void (*slot_fn)(void);
 
-static size_t slots(size_t size)
+static size_t slot_count(size_t size)
 {
 	return (size - sizeof(size_t)) / sizeof(slot_fn);
 }
@@ -53,8 +53,8 @@ static slot_fn *slots_of(const void *ops)
 	return (slot_fn *) ((char *) ops + sizeof(size_t));
 }
 
-/* overlay - make @mine a copy of @real, as long as the shorter of both, with the hooks in it. */
-static void overlay(void *mine, const void *real, const struct hook_shape *shape)
+/* table_overlay - make @mine a copy of @real, as long as the shorter of both, with the hooks in it. */
+static void table_overlay(void *mine, const void *real, const struct hook_shape *shape)
 {
 	size_t real_size = *(const size_t *) real;
 	size_t size = real_size < shape->size ? real_size : shape->size;
@@ -63,7 +63,7 @@ static void overlay(void *mine, const void *real, const struct hook_shape *shape
 
 	memcpy(mine, real, size);
 	*(size_t *) mine = size;
-	for (i = 0; i < slots(size); i++)
+	for (i = 0; i < slot_count(size); i++)
 		if (slots_of(mine)[i] && hooks[i])
 			slots_of(mine)[i] = hooks[i];
 }
@@ -92,7 +92,7 @@ static const void *provider_table(const void *ops, const struct hook_shape *shap
 	const slot_fn *hooks = slots_of(shape->hooks);
 	size_t i;
 
-	for (i = 0; i < slots(size < shape->size ? size : shape->size); i++)
+	for (i = 0; i < slot_count(size < shape->size ? size : shape->size); i++)
 		if (hooks[i] && slots_of(ops)[i] == hooks[i])
 			return hook_table_of(ops)->real;
 	return ops;
@@ -109,7 +109,7 @@ static void copy_tables(struct hook_obj *obj)
 		if (*pointer && *pointer != t + 1) {
 			t->obj = obj;
 			t->real = provider_table(*pointer, shape);
-			overlay(t + 1, t->real, shape);
+			table_overlay(t + 1, t->real, shape);
 			*pointer = t + 1;
 		}
 		t = (struct hook_table *) ((char *) t + room_for(shape));
@@ -251,8 +251,8 @@ void hook_closed(struct hook_obj *obj)
 
 /* ---- fabrics ----------------------------------------------------------------------------- */
 
-/* find - the set of the fabric at @fid; of two at one address, the one that is not being closed. */
-static struct hook_set *find(const struct fid *fid)
+/* set_find - the set of the fabric at @fid; of two at one address, the one that is not being closed. */
+static struct hook_set *set_find(const struct fid *fid)
 {
 	struct hook_set *set, *closing = NULL;
 
@@ -285,7 +285,7 @@ struct hook_table *hook_fid_table(struct fid *fid)
 		return hook_table_of(fid->ops);
 	/* The core has replaced the fabric's struct fi_ops, so the set is found by the address. */
 	pthread_mutex_lock(&lock);
-	set = find(fid);
+	set = set_find(fid);
 	pthread_mutex_unlock(&lock);
 	return set->fabric;
 }
@@ -335,7 +335,7 @@ int hook_fabric(const struct hook_watcher *watcher, struct fi_fabric_attr *attr,
 	}
 	pthread_once(&tables_once, hook_fill_tables);
 	pthread_mutex_lock(&lock);
-	set = find(&attr->fabric->fid);
+	set = set_find(&attr->fabric->fid);
 	if (!set || set->closing)
 		set = set_new(attr->fabric);
 	if (set)

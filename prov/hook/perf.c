@@ -67,7 +67,7 @@ static void counter_close(void *held)
 	close((int) ((intptr_t) held - 1));
 }
 
-static const struct unit *named(const char *name)
+static const struct unit *unit_find(const char *name)
 {
 	size_t i;
 
@@ -80,13 +80,13 @@ static const struct unit *named(const char *name)
 }
 
 /* Decided once: if the first thread gets no counter, no thread will. */
-static void choose(void)
+static void unit_choose(void)
 {
 	char *name = NULL;
 	int fd;
 
 	fi_param_get_str(NULL, "perf_cntr", &name);
-	unit = name && *name ? named(name) : &units[0];
+	unit = name && *name ? unit_find(name) : &units[0];
 	fd = pthread_key_create(&key, counter_close) ? -1 : counter_open();
 	if (fd >= 0) {
 		close(fd);
@@ -97,7 +97,7 @@ static void choose(void)
 	unit = NULL;
 }
 
-static uint64_t now(void)
+static uint64_t perf_now(void)
 {
 	uint64_t value = 0;
 	intptr_t held;
@@ -116,7 +116,7 @@ static uint64_t now(void)
 
 /* ---- the watcher ------------------------------------------------------------------------- */
 
-static double mean(uint64_t sum, uint64_t calls)
+static double perf_mean(uint64_t sum, uint64_t calls)
 {
 	return calls ? (double) sum / (double) calls : 0;
 }
@@ -136,20 +136,20 @@ static void perf_close(void *state)
 			FI_TRACE(&perf_prov, FI_LOG_FABRIC, "%s: %-22s %12" PRIu64 " %12.1f"
 				 "                             %12" PRIu64 " %12.1f\n",
 				 perf->base.fabric, hook_fn_name((enum hook_fn) i), cost->calls,
-				 mean(cost->sum, cost->calls), cost->idle,
-				 mean(cost->idle_sum, cost->idle));
+				 perf_mean(cost->sum, cost->calls), cost->idle,
+				 perf_mean(cost->idle_sum, cost->idle));
 	}
 }
 
-static bool measured(const struct hook_call *call)
+static bool is_measured(const struct hook_call *call)
 {
 	return hook_fn_kind(call->fn) == HOOK_DATA || hook_fn_kind(call->fn) == HOOK_POLL;
 }
 
 static void perf_enter(void *state, struct hook_call *call, uint64_t *mark)
 {
-	if (measured(call))
-		*mark = now();
+	if (is_measured(call))
+		*mark = perf_now();
 }
 
 static void perf_leave(void *state, struct hook_call *call, uint64_t mark)
@@ -158,9 +158,9 @@ static void perf_leave(void *state, struct hook_call *call, uint64_t mark)
 	bool idle = hook_fn_idle(call);
 	uint64_t took;
 
-	if (!measured(call))
+	if (!is_measured(call))
 		return;
-	took = now() - mark;
+	took = perf_now() - mark;
 	atomic_fetch_add_explicit(idle ? &cost->idle : &cost->calls, 1, memory_order_relaxed);
 	atomic_fetch_add_explicit(idle ? &cost->idle_sum : &cost->sum, took,
 				  memory_order_relaxed);
@@ -177,7 +177,7 @@ static const struct hook_watcher watcher = {
 
 static int perf_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric, void *context)
 {
-	pthread_once(&once, choose);
+	pthread_once(&once, unit_choose);
 	return hook_fabric(&watcher, attr, fabric);
 }
 

@@ -33,7 +33,7 @@ struct profile {
 
 static struct fi_provider profile_prov;
 
-static void add(_Atomic uint64_t *to, uint64_t value)
+static void count_add(_Atomic uint64_t *to, uint64_t value)
 {
 	atomic_fetch_add_explicit(to, value, memory_order_relaxed);
 }
@@ -90,14 +90,14 @@ static void profile_leave(void *state, struct hook_call *call, uint64_t mark)
 	struct count *count = &((struct profile *) state)->fn[call->fn];
 	enum hook_kind kind = hook_fn_kind(call->fn);
 
-	add(&count->calls, 1);
+	count_add(&count->calls, 1);
 	if (hook_fn_idle(call)) {
-		add(&count->later, 1);
+		count_add(&count->later, 1);
 	} else if (call->ret < 0) {
-		add(&count->failed, 1);
+		count_add(&count->failed, 1);
 	} else if (kind == HOOK_DATA || kind == HOOK_REG) {
-		add(&count->bytes, call->bytes);
-		add(&count->sizes[size_class(call->bytes)], 1);
+		count_add(&count->bytes, call->bytes);
+		count_add(&count->sizes[size_class(call->bytes)], 1);
 	}
 }
 

@@ -24,7 +24,7 @@ struct trace {
 
 static struct fi_provider trace_prov;
 
-static enum fi_log_subsys subsys(const struct hook_call *call)
+static enum fi_log_subsys subsys_of(const struct hook_call *call)
 {
 	switch (hook_fn_kind(call->fn)) {
 	case HOOK_DATA:
@@ -55,12 +55,12 @@ static void trace_enter(void *state, struct hook_call *call, uint64_t *mark)
 	if (hook_fn_kind(call->fn) != HOOK_WAIT)
 		return;
 	say_idle(trace);
-	FI_TRACE(&trace_prov, subsys(call), "%s: %s(%s) ...\n", trace->base.fabric,
+	FI_TRACE(&trace_prov, subsys_of(call), "%s: %s(%s) ...\n", trace->base.fabric,
 		 hook_fn_name(call->fn), call->text);
 }
 
-/* unchanged - true for a read of a counter that returned the same value as before. */
-static bool unchanged(struct trace *trace, const struct hook_call *call)
+/* is_unchanged - true for a read of a counter that returned the same value as before. */
+static bool is_unchanged(struct trace *trace, const struct hook_call *call)
 {
 	size_t place = ((uintptr_t) call->fid / 64 * 2 + call->fn) % COUNTS;
 
@@ -76,16 +76,16 @@ static void trace_leave(void *state, struct hook_call *call, uint64_t mark)
 		     call->fn != HOOK_FN_cntr_readerr;
 
 	if (hook_fn_kind(call->fn) == HOOK_POLL &&
-	    (hook_fn_idle(call) || unchanged(trace, call))) {
+	    (hook_fn_idle(call) || is_unchanged(trace, call))) {
 		atomic_fetch_add_explicit(&trace->idle, 1, memory_order_relaxed);
 		return;
 	}
 	say_idle(trace);
 	if (call->opened)
-		FI_TRACE(&trace_prov, subsys(call), "%s: %s(%s) = %p\n", trace->base.fabric,
+		FI_TRACE(&trace_prov, subsys_of(call), "%s: %s(%s) = %p\n", trace->base.fabric,
 			 hook_fn_name(call->fn), call->text, (void *) call->opened);
 	else
-		FI_TRACE(&trace_prov, subsys(call), "%s: %s(%s) = %" PRId64 "%s%s\n",
+		FI_TRACE(&trace_prov, subsys_of(call), "%s: %s(%s) = %" PRId64 "%s%s\n",
 			 trace->base.fabric, hook_fn_name(call->fn), call->text, call->ret,
 			 error ? ", " : "", error ? fi_strerror((int) -call->ret) : "");
 }

@@ -34,7 +34,7 @@ static void survive_fork(void)
 }
 
 /* With all_lock. */
-static struct loop_inbox *lookup(const char *name)
+static struct loop_inbox *inbox_lookup(const char *name)
 {
 	struct loop_inbox *inbox;
 
@@ -68,7 +68,7 @@ int loop_inbox_new(const char *name, struct loop_inbox **inbox_p)
 		return ret;
 	}
 	hold_all();
-	if (lookup(inbox->name))
+	if (inbox_lookup(inbox->name))
 		ret = -FI_EADDRINUSE;
 	else
 		list_add_tail(&inbox->node, &all);
@@ -89,7 +89,7 @@ int loop_inbox_find(const char *name, struct loop_inbox **inbox_p)
 	if (!loop_name_here(name))
 		return -FI_EHOSTUNREACH;
 	hold_all();
-	inbox = lookup(name);
+	inbox = inbox_lookup(name);
 	if (inbox)
 		loop_inbox_get(inbox);
 	drop_all();

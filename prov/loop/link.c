@@ -47,10 +47,10 @@ static struct loop_msg *msg_new(struct chan *chan, enum loop_kind kind, size_t l
 
 /* ---- sending -------------------------------------------------------------------------- */
 
-/* post - send @msg in the connection or attempt of @chan.  A peer whose inbox is closed has
+/* post_msg - send @msg in the connection or attempt of @chan.  A peer whose inbox is closed has
  * sent LOOP_CLOSE before, so nothing has to be done about it here.
  */
-static void post(struct chan *chan, struct loop_msg *msg)
+static void post_msg(struct chan *chan, struct loop_msg *msg)
 {
 	msg->ours = chan->ours;
 	msg->serial = chan->serial;
@@ -71,7 +71,7 @@ static int post_packet(struct chan *chan, const struct eng_pkt *pkt)
 	memcpy(msg->bytes, pkt->hdr, pkt->hdr_len);
 	iov_gather(pkt->iov, pkt->iov_cnt, 0, msg->bytes + pkt->hdr_len, pkt->len);
 	lchan->credits--;
-	post(chan, msg);
+	post_msg(chan, msg);
 	return 0;
 }
 
@@ -82,8 +82,8 @@ static void wait_for_room(struct chan *chan)
 		chan_timer_set(chan, chan_now(chan->link) + RETRY_NS);
 }
 
-/* flush - send what waits, in order; from poll() only, since it calls done(). */
-static void flush(struct chan *chan)
+/* flush_pending - send what waits, in order; from poll() only, since it calls done(). */
+static void flush_pending(struct chan *chan)
 {
 	struct eng_pkt *pkt;
 
@@ -113,12 +113,12 @@ static int send_pkt(void *chan_p, struct eng_pkt *pkt)
 
 /* ---- connecting: what channel/chan.h asks of a link ------------------------------------ */
 
-/* release - the attempt or connection has ended here: tell the peer. */
-static void release(struct chan *chan)
+/* release_peer - the attempt or connection has ended here: tell the peer. */
+static void release_peer(struct chan *chan)
 {
 	struct loop_chan *lchan = lchan_of(chan);
 
-	post(chan, lchan->bye);
+	post_msg(chan, lchan->bye);
 	loop_inbox_put(lchan->to);
 	lchan->bye = NULL;
 	lchan->to = NULL;
@@ -146,7 +146,7 @@ static int send_request(struct chan *chan)
 		.prev = chan->peer_serial,
 	};
 	chan->ours = true;
-	post(chan, msg);
+	post_msg(chan, msg);
 	chan->asked = true;
 	chan_timer_set(chan, chan_now(chan->link) + (uint64_t) loop_conf.timeout_ms * CLOCK_NS_PER_MS);
 	return 0;
@@ -164,10 +164,10 @@ free_msgs:
 
 static void close_conn(struct chan *chan, int err, bool orderly)
 {
-	release(chan);
+	release_peer(chan);
 }
 
-static bool finish(struct chan *chan)
+static bool chan_finish(struct chan *chan)
 {
 	return list_empty(&chan->pending);	/* what was posted is in the peer's memory */
 }
@@ -177,7 +177,7 @@ static void on_timer(struct chan *chan, uint64_t now)
 	char to[CHAN_TEXT_MAX];
 
 	if (chan->state != CHAN_CONNECTING) {
-		flush(chan);
+		flush_pending(chan);
 		return;
 	}
 	/* an endpoint that is closed answers, so this one is there: it is waited for */
@@ -186,7 +186,7 @@ static void on_timer(struct chan *chan, uint64_t now)
 			 "program read its queues? Waiting for it\n", chan_peer_text(chan, to));
 }
 
-static const char *advice(const struct chan *chan, int err)
+static const char *chan_advice(const struct chan *chan, int err)
 {
 	switch (err) {
 	case FI_EHOSTUNREACH:
@@ -199,7 +199,7 @@ static const char *advice(const struct chan *chan, int err)
 	}
 }
 
-static const char *text(const void *addr, size_t len, char buf[CHAN_TEXT_MAX])
+static const char *name_text(const void *addr, size_t len, char buf[CHAN_TEXT_MAX])
 {
 	memcpy(buf, addr, strnlen(addr, CHAN_TEXT_MAX - 1));
 	buf[strnlen(addr, CHAN_TEXT_MAX - 1)] = 0;
@@ -208,17 +208,17 @@ static const char *text(const void *addr, size_t len, char buf[CHAN_TEXT_MAX])
 
 static const struct chan_ops chan_ops = {
 	.connect = send_request,
-	.abort = release,
+	.abort = release_peer,
 	.close = close_conn,
-	.finish = finish,
+	.finish = chan_finish,
 	.timer = on_timer,
-	.advice = advice,
-	.text = text,
+	.advice = chan_advice,
+	.text = name_text,
 };
 
 /* ---- receiving: handshakes --------------------------------------------------------------- */
 
-static void refuse(struct loop_link *link, struct loop_msg *msg, enum chan_reason reason)
+static void refuse_request(struct loop_link *link, struct loop_msg *msg, enum chan_reason reason)
 {
 	struct loop_inbox *to = loop_inbox_get(msg->from);
 
@@ -251,8 +251,8 @@ static void send_accept(struct chan *chan, struct loop_msg *msg, struct loop_msg
 	lchan->credits = LOOP_WINDOW;
 	lchan->taken = 0;
 	chan_up(chan, lchan->to, &id, false);
-	post(chan, msg);
-	flush(chan);
+	post_msg(chan, msg);
+	flush_pending(chan);
 }
 
 static void on_request(struct loop_link *link, struct loop_msg *msg)
@@ -266,9 +266,9 @@ static void on_request(struct loop_link *link, struct loop_msg *msg)
 	if (verdict == CHAN_REPLACE)
 		chan = chan_replace(chan, msg->from->name, len);
 	if (!chan || !bye) {
-		refuse(link, msg, CHAN_BUSY);
+		refuse_request(link, msg, CHAN_BUSY);
 	} else if (verdict == CHAN_REFUSE) {
-		refuse(link, msg, CHAN_SIMULTANEOUS);
+		refuse_request(link, msg, CHAN_SIMULTANEOUS);
 	} else if (verdict == CHAN_SELF) {	/* what is sent arrives here */
 		msg->kind = LOOP_ACCEPT;
 		loop_inbox_post(link->inbox, msg);
@@ -288,10 +288,10 @@ static void on_answer(struct chan *chan, const struct loop_msg *msg)
 		lchan->credits = LOOP_WINDOW;
 		lchan->taken = 0;
 		chan_up(chan, lchan->to, &msg->id, true);
-		flush(chan);
+		flush_pending(chan);
 		return;
 	}
-	release(chan);
+	release_peer(chan);
 	if (msg->kind == LOOP_CLOSE)	/* the endpoint was closed before it answered */
 		chan_connect_failed(chan, FI_ECONNREFUSED, false);
 	else
@@ -313,7 +313,7 @@ static void give_credits(struct chan *chan, struct loop_msg *msg)
 	loop_inbox_put(msg->from);
 	msg->from = loop_inbox_get(loop_of(chan->link)->inbox);
 	msg->kind = LOOP_CREDIT;
-	post(chan, msg);
+	post_msg(chan, msg);
 }
 
 /* on_packet - Returns false if the engine has no memory for it now. */
@@ -349,10 +349,10 @@ static bool on_packet(struct chan *chan, struct loop_msg *msg)
 	return true;
 }
 
-/* belongs - does @msg belong to what stands?  What was sent in a connection or an attempt
+/* msg_belongs - does @msg belong to what stands?  What was sent in a connection or an attempt
  * that has ended is passed over.
  */
-static bool belongs(const struct chan *chan, const struct loop_msg *msg)
+static bool msg_belongs(const struct chan *chan, const struct loop_msg *msg)
 {
 	bool self = msg->from == loop_of(chan->link)->inbox;
 
@@ -360,10 +360,10 @@ static bool belongs(const struct chan *chan, const struct loop_msg *msg)
 	       (msg->ours != chan->ours || self);
 }
 
-/* handle - Returns false if @msg must be handled in a later poll.  Ownership: @msg is gone
+/* handle_msg - Returns false if @msg must be handled in a later poll.  Ownership: @msg is gone
  * otherwise.
  */
-static bool handle(struct loop_link *link, struct loop_msg *msg)
+static bool handle_msg(struct loop_link *link, struct loop_msg *msg)
 {
 	struct chan *chan;
 
@@ -374,7 +374,7 @@ static bool handle(struct loop_link *link, struct loop_msg *msg)
 		return true;
 	}
 	chan = chan_find(&link->base, msg->from->name, strlen(msg->from->name) + 1);
-	if (!chan || !belongs(chan, msg)) {
+	if (!chan || !msg_belongs(chan, msg)) {
 		loop_msg_free(msg);
 		return true;
 	}
@@ -386,7 +386,7 @@ static bool handle(struct loop_link *link, struct loop_msg *msg)
 		return on_packet(chan, msg);
 	} else if (msg->kind == LOOP_CREDIT) {
 		lchan_of(chan)->credits += LOOP_CREDITS;
-		flush(chan);
+		flush_pending(chan);
 	} else if (msg->kind == LOOP_CLOSE) {
 		chan_lost(chan, FI_ECONNRESET, true);
 	}
@@ -396,7 +396,7 @@ static bool handle(struct loop_link *link, struct loop_msg *msg)
 
 /* ---- polling ---------------------------------------------------------------------------------- */
 
-static int receive(struct loop_link *link, int budget)
+static int receive_msgs(struct loop_link *link, int budget)
 {
 	struct loop_msg *msg, *next;
 	int done = 0;
@@ -408,7 +408,7 @@ static int receive(struct loop_link *link, int budget)
 			break;
 		}
 		list_del(&msg->node);
-		if (handle(link, msg))
+		if (handle_msg(link, msg))
 			done++;
 		else
 			list_add(&msg->node, next->node.prev);
@@ -424,12 +424,12 @@ static int receive_all(struct loop_poller *poller, int budget)
 
 	poller->more = false;
 	list_for_each_entry(link, &poller->links, node)
-		done += receive(link, budget);
+		done += receive_msgs(link, budget);
 	return done;
 }
 
-/* look - at all that has arrived, for a timer that is due. */
-static bool look(struct chan_poller *base, int *done_p)
+/* look_all - at all that has arrived, for a timer that is due. */
+static bool look_all(struct chan_poller *base, int *done_p)
 {
 	struct loop_poller *poller = (struct loop_poller *) base;
 
@@ -444,14 +444,14 @@ static int poll_all(struct obj_poller *base, unsigned budget)
 
 	chan_poller_begin(&poller->base);
 	if (poller->base.timers.cnt)
-		done = chan_poller_timers(&poller->base, look);
+		done = chan_poller_timers(&poller->base, look_all);
 	done += receive_all(poller, (int) budget);
 	poller->base.polling = false;
 	return done;
 }
 
-/* arm - the inboxes' descriptors show what is in them; the rest is done here. */
-static int arm(struct obj_poller *base, uint64_t *deadline_ns)
+/* poller_arm - the inboxes' descriptors show what is in them; the rest is done here. */
+static int poller_arm(struct obj_poller *base, uint64_t *deadline_ns)
 {
 	struct loop_poller *poller = (struct loop_poller *) base;
 	uint64_t due = UINT64_MAX, soon = clock_ns() + RETRY_NS;
@@ -475,7 +475,7 @@ static void poller_close(struct obj_poller *base)
 
 static const struct obj_poller_ops poller_ops = {
 	.poll = poll_all,
-	.arm = arm,
+	.arm = poller_arm,
 	.close = poller_close,
 };
 
@@ -579,7 +579,7 @@ static void link_close(struct eng_link *base, int linger_ms)
 	free(link);
 }
 
-static void *hold(struct eng_link *base, struct eng_peer *peer, const struct eng_rx *rx)
+static void *link_hold(struct eng_link *base, struct eng_peer *peer, const struct eng_rx *rx)
 {
 	return chan_hold_new(&chan_link_of(base)->poller->holds, sizeof(struct chan_hold), rx, false,
 			     NULL);
@@ -597,5 +597,5 @@ const struct eng_link_ops loop_link_ops = {
 	.peer_get = chan_peer_get,
 	.peer_put = chan_peer_put,
 	.send = send_pkt,
-	.held = { .hold = hold, .pull = chan_pull, .unplace = chan_unplace_none },
+	.held = { .hold = link_hold, .pull = chan_pull, .unplace = chan_unplace_none },
 };

@@ -13,7 +13,7 @@
 
 #define PREFIX "fi_loop://"
 
-static int prefix(char name[LOOP_NAME_MAX])
+static int put_prefix(char name[LOOP_NAME_MAX])
 {
 	return snprintf(name, LOOP_NAME_MAX, PREFIX "%ld", (long) getpid());
 }
@@ -36,7 +36,7 @@ int loop_name_make(const char *node, const char *service, char name[LOOP_NAME_MA
 	} else {
 		if (node && !is_this_host(node))
 			return -FI_ENODATA;
-		cnt = prefix(name);
+		cnt = put_prefix(name);
 		if (service)
 			cnt += snprintf(name + cnt, LOOP_NAME_MAX - (size_t) cnt, "/%s", service);
 	}
@@ -47,7 +47,7 @@ int loop_name_make(const char *node, const char *service, char name[LOOP_NAME_MA
 bool loop_name_here(const char *name)
 {
 	char here[LOOP_NAME_MAX];
-	size_t len = (size_t) prefix(here);
+	size_t len = (size_t) put_prefix(here);
 
 	return !strncmp(name, here, len) && (name[len] == '/' || name[len] == ':');
 }
@@ -64,7 +64,7 @@ struct fi_info *loop_name_own(const struct fi_info *info)
 	const char *src = loop_name_hint(info->src_addr, info->src_addrlen);
 	struct fi_info *copy = fi_dupinfo(info);
 	char name[LOOP_NAME_MAX];
-	int len = prefix(name);
+	int len = put_prefix(name);
 
 	if (!copy || (src && strcmp(src, name)))
 		return copy;
