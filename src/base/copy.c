@@ -7,8 +7,8 @@
 #define AHEAD_MIN 256		/* bytes: before, the processor's own buffers are enough */
 #define AHEAD 4096		/* bytes that are asked for at once: a part of the first cache */
 
-/* own - ask for the line at @at, to write it. */
-static inline void own(char *at)
+/* line_own - ask for the line at @at, to write it. */
+static inline void line_own(char *at)
 {
 #if defined(__x86_64__)
 	/* the compiler uses it only for processors that are known to have it; on others it does nothing */
@@ -25,7 +25,7 @@ void copy_ahead(void *to, const void *from, size_t len)
 	for (; len - at >= AHEAD_MIN; at = end) {
 		end = len - at < AHEAD ? len : at + AHEAD;
 		for (i = at; i < end; i += LINE)
-			own((char *) to + i);
+			line_own((char *) to + i);
 		memcpy((char *) to + at, (const char *) from + at, end - at);
 	}
 	memcpy((char *) to + at, (const char *) from + at, len - at);

@@ -98,7 +98,7 @@ size_t explain_format(const struct explain_line *ex, char *buf, size_t len)
 }
 
 /* Copies a value.  A value that is cut ends in "...", so that a reader can tell. */
-static void set(char *dst, size_t len, const char *src)
+static void set_text(char *dst, size_t len, const char *src)
 {
 	size_t n;
 
@@ -172,7 +172,7 @@ static void set_value(char *dst, size_t len, const struct explain_value *value)
 {
 	char buf[EXPLAIN_VALUE_MAX];
 
-	set(dst, len, explain_value_text(value, buf, sizeof(buf)));
+	set_text(dst, len, explain_value_text(value, buf, sizeof(buf)));
 }
 
 static void line_write(const struct explain_refusal *refusal)
@@ -182,11 +182,11 @@ static void line_write(const struct explain_refusal *refusal)
 	char line[EXPLAIN_LINE_MAX];
 	struct explain_line ex;
 
-	set(ex.provider, sizeof(ex.provider), prov ? prov->name : NULL);
-	set(ex.domain, sizeof(ex.domain), label ? label->domain : NULL);
-	set(ex.addr, sizeof(ex.addr), label ? label->addr : NULL);
+	set_text(ex.provider, sizeof(ex.provider), prov ? prov->name : NULL);
+	set_text(ex.domain, sizeof(ex.domain), label ? label->domain : NULL);
+	set_text(ex.addr, sizeof(ex.addr), label ? label->addr : NULL);
 	set_value(ex.ep_type, sizeof(ex.ep_type), &refusal->ep_type);
-	set(ex.attr, sizeof(ex.attr), refusal->attr);
+	set_text(ex.attr, sizeof(ex.attr), refusal->attr);
 	set_value(ex.wanted, sizeof(ex.wanted), &refusal->wanted);
 	set_value(ex.offered, sizeof(ex.offered), &refusal->offered);
 	explain_format(&ex, line, sizeof(line));

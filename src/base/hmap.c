@@ -21,7 +21,7 @@ void hmap_destroy(struct hmap *map)
 	hmap_init(map);
 }
 
-static void place(struct hmap *map, uint64_t key, void *val)
+static void slot_fill(struct hmap *map, uint64_t key, void *val)
 {
 	size_t i = hmap_hash(key) & map->mask;
 
@@ -32,7 +32,7 @@ static void place(struct hmap *map, uint64_t key, void *val)
 }
 
 /* Keep the table at most half full, so that runs stay short. */
-static int reserve(struct hmap *map)
+static int make_room(struct hmap *map)
 {
 	struct hmap old = *map;
 	size_t i, cnt = old.slots ? old.mask + 1 : 0;
@@ -48,7 +48,7 @@ static int reserve(struct hmap *map)
 	map->mask = cnt - 1;
 	for (i = 0; old.slots && i <= old.mask; i++)
 		if (old.slots[i].val)
-			place(map, old.slots[i].key, old.slots[i].val);
+			slot_fill(map, old.slots[i].key, old.slots[i].val);
 	free(old.slots);
 	return 0;
 }
@@ -59,10 +59,10 @@ int hmap_insert(struct hmap *map, uint64_t key, void *val)
 
 	if (hmap_find(map, key))
 		return -FI_EALREADY;
-	ret = reserve(map);
+	ret = make_room(map);
 	if (ret)
 		return ret;
-	place(map, key, val);
+	slot_fill(map, key, val);
 	map->used++;
 	return 0;
 }

@@ -27,8 +27,8 @@ size_t iov_slice(const struct iovec *iov, size_t cnt, size_t offset, size_t len,
 }
 
 /* Both directions walk the list in the same way; @to_iov is a constant in each caller. */
-static inline size_t copy(const struct iovec *iov, size_t cnt, size_t offset,
-			  char *buf, size_t len, int to_iov)
+static inline size_t iov_copy(const struct iovec *iov, size_t cnt, size_t offset,
+			      char *buf, size_t len, int to_iov)
 {
 	size_t done = 0, room;
 	char *at;
@@ -52,11 +52,11 @@ static inline size_t copy(const struct iovec *iov, size_t cnt, size_t offset,
 size_t iov_scatter(const struct iovec *iov, size_t cnt, size_t offset,
 		   const void *buf, size_t len)
 {
-	return copy(iov, cnt, offset, (char *) buf, len, 1);
+	return iov_copy(iov, cnt, offset, (char *) buf, len, 1);
 }
 
 size_t iov_gather(const struct iovec *iov, size_t cnt, size_t offset,
 		  void *buf, size_t len)
 {
-	return copy(iov, cnt, offset, buf, len, 0);
+	return iov_copy(iov, cnt, offset, buf, len, 0);
 }

@@ -44,8 +44,8 @@
 
 /* ---- the word ----------------------------------------------------------------------- */
 
-/* take - from free to held in one step; false: it is held. */
-static bool take(struct lock *l)
+/* take_word - from free to held in one step; false: it is held. */
+static bool take_word(struct lock *l)
 {
 	unsigned free = 0;
 
@@ -73,7 +73,7 @@ void lock_put_word(struct lock *l)
 
 /* ---- the bias ----------------------------------------------------------------------- */
 
-static int membarrier(int cmd)
+static int call_membarrier(int cmd)
 {
 	return (int) syscall(SYS_membarrier, cmd, 0, 0);
 }
@@ -90,10 +90,10 @@ void lock_prepare(void)
 
 	if (can)
 		return;
-	cmds = CAN_BIAS ? membarrier(MEMBARRIER_CMD_QUERY) : 0;
+	cmds = CAN_BIAS ? call_membarrier(MEMBARRIER_CMD_QUERY) : 0;
 	can = cmds > 0 && cmds & MEMBARRIER_CMD_PRIVATE_EXPEDITED ? 1 : -1;
 	if (can > 0 && ALONE)
-		membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+		call_membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
 	__atomic_store_n(&able, can, __ATOMIC_RELAXED);
 }
 
@@ -114,10 +114,10 @@ static void sleep_ns(long ns)
  */
 static void make_barrier(void)
 {
-	if (!membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED))
+	if (!call_membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED))
 		return;
-	if (membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) ||
-	    membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED))
+	if (call_membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) ||
+	    call_membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED))
 		sleep_ns(DRAIN_NS);
 }
 
@@ -137,8 +137,8 @@ static void end_bias(struct lock *l)
 	l->need = l->need < STREAK_MAX ? STREAK_GROWS * l->need : STREAK_MAX;
 }
 
-/* bias - the caller, which has the word, holds the lock by the bias instead. */
-static void bias(struct lock *l)
+/* begin_bias - the caller, which has the word, holds the lock by the bias instead. */
+static void begin_bias(struct lock *l)
 {
 	__atomic_store_n(&l->held, lock_thread(), __ATOMIC_RELAXED);
 	__atomic_store_n(&l->owner, lock_thread(), __ATOMIC_RELAXED);
@@ -164,8 +164,8 @@ static void wait_owner(struct lock *l)
 			sleep_ns(SLEEP_NS);
 }
 
-/* count - the caller has the word, and no owner is left. */
-static void count(struct lock *l)
+/* count_streak - the caller has the word, and no owner is left. */
+static void count_streak(struct lock *l)
 {
 	uintptr_t self = lock_thread() | LOCK_LAST;
 
@@ -175,13 +175,13 @@ static void count(struct lock *l)
 	} else if (++l->streak >= l->need) {
 		l->streak = 0;
 		if (can_bias())
-			bias(l);
+			begin_bias(l);
 	}
 }
 
 void lock_get_word(struct lock *l)
 {
-	if (!take(l)) {
+	if (!take_word(l)) {
 		wait_word(l);
 		l->streak = 0;
 	}
@@ -189,14 +189,14 @@ void lock_get_word(struct lock *l)
 		end_bias(l);
 	if (is_held(l))
 		wait_owner(l);
-	count(l);
+	count_streak(l);
 }
 
 bool lock_try_word(struct lock *l)
 {
 	unsigned spins;
 
-	if (!take(l))
+	if (!take_word(l))
 		return false;
 	if (is_biased(l))
 		end_bias(l);
@@ -207,6 +207,6 @@ bool lock_try_word(struct lock *l)
 		}
 		cpu_relax();
 	}
-	count(l);
+	count_streak(l);
 	return true;
 }

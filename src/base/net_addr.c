@@ -13,12 +13,12 @@
 #include "base/hmap.h"
 #include "base/net_addr.h"
 
-static const struct sockaddr_in *in4(const struct sockaddr *sa)
+static const struct sockaddr_in *as_in4(const struct sockaddr *sa)
 {
 	return (const struct sockaddr_in *) sa;
 }
 
-static const struct sockaddr_in6 *in6(const struct sockaddr *sa)
+static const struct sockaddr_in6 *as_in6(const struct sockaddr *sa)
 {
 	return (const struct sockaddr_in6 *) sa;
 }
@@ -80,15 +80,15 @@ static int host_cmp(const struct sockaddr *a, const struct sockaddr *b)
 	if (a->sa_family != b->sa_family)
 		return a->sa_family < b->sa_family ? -1 : 1;
 	if (a->sa_family == AF_INET)
-		return memcmp(&in4(a)->sin_addr, &in4(b)->sin_addr, sizeof(struct in_addr));
+		return memcmp(&as_in4(a)->sin_addr, &as_in4(b)->sin_addr, sizeof(struct in_addr));
 	if (a->sa_family == AF_INET6) {
-		int ret = memcmp(&in6(a)->sin6_addr, &in6(b)->sin6_addr,
+		int ret = memcmp(&as_in6(a)->sin6_addr, &as_in6(b)->sin6_addr,
 				 sizeof(struct in6_addr));
 
 		if (ret)
 			return ret;
-		if (in6(a)->sin6_scope_id != in6(b)->sin6_scope_id)
-			return in6(a)->sin6_scope_id < in6(b)->sin6_scope_id ? -1 : 1;
+		if (as_in6(a)->sin6_scope_id != as_in6(b)->sin6_scope_id)
+			return as_in6(a)->sin6_scope_id < as_in6(b)->sin6_scope_id ? -1 : 1;
 	}
 	return 0;
 }
@@ -112,40 +112,40 @@ uint64_t net_addr_hash(const struct sockaddr *sa)
 	uint64_t w[2];
 
 	if (sa->sa_family == AF_INET)
-		return hmap_hash((uint64_t) in4(sa)->sin_addr.s_addr << 16 | in4(sa)->sin_port);
+		return hmap_hash((uint64_t) as_in4(sa)->sin_addr.s_addr << 16 | as_in4(sa)->sin_port);
 	if (sa->sa_family != AF_INET6)
 		return 0;
-	memcpy(w, &in6(sa)->sin6_addr, sizeof(w));
-	w[1] = hmap_hash(w[1]) ^ ((uint64_t) in6(sa)->sin6_scope_id << 16 | in6(sa)->sin6_port);
+	memcpy(w, &as_in6(sa)->sin6_addr, sizeof(w));
+	w[1] = hmap_hash(w[1]) ^ ((uint64_t) as_in6(sa)->sin6_scope_id << 16 | as_in6(sa)->sin6_port);
 	return hmap_hash(hmap_hash(w[0]) + w[1]);
 }
 
 bool net_addr_is_any(const struct sockaddr *sa)
 {
 	if (sa->sa_family == AF_INET)
-		return in4(sa)->sin_addr.s_addr == htonl(INADDR_ANY);
-	return sa->sa_family == AF_INET6 && IN6_IS_ADDR_UNSPECIFIED(&in6(sa)->sin6_addr);
+		return as_in4(sa)->sin_addr.s_addr == htonl(INADDR_ANY);
+	return sa->sa_family == AF_INET6 && IN6_IS_ADDR_UNSPECIFIED(&as_in6(sa)->sin6_addr);
 }
 
 bool net_addr_is_loopback(const struct sockaddr *sa)
 {
 	if (sa->sa_family == AF_INET)
-		return ntohl(in4(sa)->sin_addr.s_addr) >> 24 == 127;
-	return sa->sa_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&in6(sa)->sin6_addr);
+		return ntohl(as_in4(sa)->sin_addr.s_addr) >> 24 == 127;
+	return sa->sa_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&as_in6(sa)->sin6_addr);
 }
 
 bool net_addr_is_link_local(const struct sockaddr *sa)
 {
 	if (sa->sa_family == AF_INET)
-		return ntohl(in4(sa)->sin_addr.s_addr) >> 16 == 0xa9fe;
-	return sa->sa_family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&in6(sa)->sin6_addr);
+		return ntohl(as_in4(sa)->sin_addr.s_addr) >> 16 == 0xa9fe;
+	return sa->sa_family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&as_in6(sa)->sin6_addr);
 }
 
 bool net_addr_is_multicast(const struct sockaddr *sa)
 {
 	if (sa->sa_family == AF_INET)
-		return IN_MULTICAST(ntohl(in4(sa)->sin_addr.s_addr));
-	return sa->sa_family == AF_INET6 && IN6_IS_ADDR_MULTICAST(&in6(sa)->sin6_addr);
+		return IN_MULTICAST(ntohl(as_in4(sa)->sin_addr.s_addr));
+	return sa->sa_family == AF_INET6 && IN6_IS_ADDR_MULTICAST(&as_in6(sa)->sin6_addr);
 }
 
 /* host_bytes - the host part and its size; NULL when the family is not IP. */
@@ -154,10 +154,10 @@ static const uint8_t *host_bytes(const struct sockaddr *sa, size_t *len_p)
 	switch (sa->sa_family) {
 	case AF_INET:
 		*len_p = 4;
-		return (const uint8_t *) &in4(sa)->sin_addr;
+		return (const uint8_t *) &as_in4(sa)->sin_addr;
 	case AF_INET6:
 		*len_p = 16;
-		return in6(sa)->sin6_addr.s6_addr;
+		return as_in6(sa)->sin6_addr.s6_addr;
 	default:
 		return NULL;
 	}
@@ -208,14 +208,14 @@ char *net_addr_text(const struct sockaddr *sa, char *buf)
 
 	switch (sa->sa_family) {
 	case AF_INET:
-		inet_ntop(AF_INET, &in4(sa)->sin_addr, host, sizeof(host));
+		inet_ntop(AF_INET, &as_in4(sa)->sin_addr, host, sizeof(host));
 		snprintf(buf, NET_ADDR_TEXT_MAX, "fi_sockaddr_in://%s:%u", host,
 			 net_addr_port(sa));
 		break;
 	case AF_INET6:
-		inet_ntop(AF_INET6, &in6(sa)->sin6_addr, host, sizeof(host));
-		if (in6(sa)->sin6_scope_id)
-			snprintf(scope, sizeof(scope), "%%%u", in6(sa)->sin6_scope_id);
+		inet_ntop(AF_INET6, &as_in6(sa)->sin6_addr, host, sizeof(host));
+		if (as_in6(sa)->sin6_scope_id)
+			snprintf(scope, sizeof(scope), "%%%u", as_in6(sa)->sin6_scope_id);
 		snprintf(buf, NET_ADDR_TEXT_MAX, "fi_sockaddr_in6://[%s%s]:%u", host, scope,
 			 net_addr_port(sa));
 		break;

@@ -38,20 +38,20 @@ void timers_leave(struct timers *timers)
 	timers->owners--;
 }
 
-static void put(struct timers *timers, struct timer *timer, size_t at)
+static void heap_put(struct timers *timers, struct timer *timer, size_t at)
 {
 	timers->heap[at] = timer;
 	timer->at = at;
 }
 
-static void rise(struct timers *timers, struct timer *timer, size_t at)
+static void heap_rise(struct timers *timers, struct timer *timer, size_t at)
 {
 	for (; at > 1 && timers->heap[at / 2]->due_ns > timer->due_ns; at /= 2)
-		put(timers, timers->heap[at / 2], at);
-	put(timers, timer, at);
+		heap_put(timers, timers->heap[at / 2], at);
+	heap_put(timers, timer, at);
 }
 
-static void sink(struct timers *timers, struct timer *timer, size_t at)
+static void heap_sink(struct timers *timers, struct timer *timer, size_t at)
 {
 	size_t child;
 
@@ -61,10 +61,10 @@ static void sink(struct timers *timers, struct timer *timer, size_t at)
 			child++;
 		if (timers->heap[child]->due_ns >= timer->due_ns)
 			break;
-		put(timers, timers->heap[child], at);
+		heap_put(timers, timers->heap[child], at);
 		at = child;
 	}
-	put(timers, timer, at);
+	heap_put(timers, timer, at);
 }
 
 void timer_set(struct timers *timers, struct timer *timer, uint64_t due_ns)
@@ -73,11 +73,11 @@ void timer_set(struct timers *timers, struct timer *timer, uint64_t due_ns)
 
 	timer->due_ns = due_ns;
 	if (!timer->at)
-		rise(timers, timer, ++timers->cnt);
+		heap_rise(timers, timer, ++timers->cnt);
 	else if (due_ns < was)
-		rise(timers, timer, timer->at);
+		heap_rise(timers, timer, timer->at);
 	else
-		sink(timers, timer, timer->at);
+		heap_sink(timers, timer, timer->at);
 }
 
 void timer_off(struct timers *timers, struct timer *timer)
@@ -92,9 +92,9 @@ void timer_off(struct timers *timers, struct timer *timer)
 	if (last == timer)
 		return;
 	if (at > 1 && timers->heap[at / 2]->due_ns > last->due_ns)
-		rise(timers, last, at);
+		heap_rise(timers, last, at);
 	else
-		sink(timers, last, at);
+		heap_sink(timers, last, at);
 }
 
 int timers_fire(struct timers *timers, uint64_t now)

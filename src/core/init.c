@@ -54,7 +54,7 @@ static void fork_child(void)
 	core_monitor_fork_child();
 }
 
-static void init(void)
+static void init_once(void)
 {
 	pthread_atfork(fork_prepare, fork_parent, fork_child);
 	explain_set_taker(&core_reason_taker);
@@ -66,5 +66,5 @@ void core_init(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	pthread_once(&once, init);
+	pthread_once(&once, init_once);
 }

@@ -109,7 +109,7 @@ static bool filter_allows(const struct core_ask *ask, const char *core,
 }
 
 /* True when the hints or the filter contain exactly this name. */
-static bool said(const struct core_ask *ask, const char *name)
+static bool is_said(const struct core_ask *ask, const char *name)
 {
 	const char *body, *word;
 	size_t len;
@@ -130,7 +130,7 @@ bool core_ask_alone(const struct core_ask *ask, const char *name)
 {
 	if (*ask->layer || (*ask->core && !part_is(ask->core, name)))
 		return false;
-	if (core_builtin_find(name)->by_name && !said(ask, name))
+	if (core_builtin_find(name)->by_name && !is_said(ask, name))
 		return false;
 	return filter_allows(ask, name, NULL);
 }
@@ -215,7 +215,7 @@ static bool layer_of_pair(const struct core_ask *ask, const char *layer)
 }
 
 /* In a list of providers (FI_PROV_ATTR_ONLY) each name is tested separately. */
-static bool listed(const struct core_ask *ask, const char *name)
+static bool is_listed(const struct core_ask *ask, const char *name)
 {
 	const char *body;
 
@@ -233,7 +233,7 @@ bool core_ask_needs(const struct core_ask *ask, const char *name)
 	if (ask->exact)
 		return part_is(ask->exact, name);
 	if (ask->attr_only)
-		return listed(ask, name);
+		return is_listed(ask, name);
 	switch (core_builtin_class(name)) {
 	case CORE_CLASS_CORE:
 		return core_ask_alone(ask, name) || core_of_pair(ask, name);

@@ -24,8 +24,8 @@ static bool whole_name(const char *word, size_t len, char name[NAME_MAX_LEN])
 	return snprintf(name, NAME_MAX_LEN, "%s%.*s", before, (int) len, word) < NAME_MAX_LEN;
 }
 
-static struct fid_fabric *hook(const char *name, const struct fi_fabric_attr *attr,
-			       struct fid_fabric *fabric)
+static struct fid_fabric *hook_by_name(const char *name, const struct fi_fabric_attr *attr,
+				       struct fid_fabric *fabric)
 {
 	struct core_prov *prov = core_registry_hold_name(name);
 	struct fi_fabric_attr inner = *attr;
@@ -59,7 +59,7 @@ struct fid_fabric *core_hook(const struct fi_fabric_attr *attr, struct fid_fabri
 		return fabric;
 	for (rest = names; (word = core_words_next(&rest, ';', &len)); )
 		if (whole_name(word, len, name))
-			fabric = hook(name, attr, fabric);
+			fabric = hook_by_name(name, attr, fabric);
 		else
 			CORE_WARN("FI_HOOK: \"%.*s\" is not the name of a hook", (int) len, word);
 	return fabric;

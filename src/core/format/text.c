@@ -15,7 +15,7 @@ void core_text_init(struct core_text *text, char *buf, size_t size)
 		*buf = '\0';
 }
 
-static void add(struct core_text *text, const char *fmt, va_list args)
+static void text_add(struct core_text *text, const char *fmt, va_list args)
 {
 	size_t room = text->size - text->len;
 	int len;
@@ -32,7 +32,7 @@ void core_text_add(struct core_text *text, const char *fmt, ...)
 	va_list args;
 
 	va_start(args, fmt);
-	add(text, fmt, args);
+	text_add(text, fmt, args);
 	va_end(args);
 }
 
@@ -43,7 +43,7 @@ void core_text_line(struct core_text *text, int depth, const char *key,
 
 	core_text_add(text, "%*s%s: ", 4 * depth, "", key);
 	va_start(args, fmt);
-	add(text, fmt, args);
+	text_add(text, fmt, args);
 	va_end(args);
 	core_text_add(text, "\n");
 }

@@ -24,7 +24,7 @@ void core_tostr_named(struct core_text *text, int depth, const char *key,
 }
 
 /* A value of a named type; @data has exactly the size of that type. */
-static void named(struct core_text *text, enum fi_type type, const void *data)
+static void tostr_named(struct core_text *text, enum fi_type type, const void *data)
 {
 	uint32_t narrow;
 	uint64_t value;
@@ -46,7 +46,7 @@ static void named(struct core_text *text, enum fi_type type, const void *data)
 }
 
 /* A switch over the types, one case for each. */
-static void tostr(struct core_text *text, enum fi_type type, const void *data)
+static void tostr_type(struct core_text *text, enum fi_type type, const void *data)
 {
 	switch (type) {
 	case FI_TYPE_INFO:
@@ -92,7 +92,7 @@ static void tostr(struct core_text *text, enum fi_type type, const void *data)
 		if (core_names_kind(type) < 0)
 			core_text_add(text, "Unknown type");
 		else
-			named(text, type, data);
+			tostr_named(text, type, data);
 	}
 }
 
@@ -104,7 +104,7 @@ char *fi_tostr_r(char *buf, size_t len, const void *data, enum fi_type datatype)
 	if (!buf || !len)
 		return buf;
 	core_text_init(&text, buf, len);
-	tostr(&text, datatype, data);
+	tostr_type(&text, datatype, data);
 	return buf;
 }
 

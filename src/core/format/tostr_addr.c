@@ -11,7 +11,7 @@
 #include "core/names.h"
 #include "core/tostr.h"
 
-static void in4(struct core_text *text, const void *addr, size_t len)
+static void tostr_in4(struct core_text *text, const void *addr, size_t len)
 {
 	char host[INET_ADDRSTRLEN];
 	struct sockaddr_in sin;
@@ -25,7 +25,7 @@ static void in4(struct core_text *text, const void *addr, size_t len)
 	core_text_add(text, "fi_sockaddr_in://%s:%u", host, ntohs(sin.sin_port));
 }
 
-static void in6(struct core_text *text, const void *addr, size_t len)
+static void tostr_in6(struct core_text *text, const void *addr, size_t len)
 {
 	char host[INET6_ADDRSTRLEN];
 	struct sockaddr_in6 sin6;
@@ -41,8 +41,8 @@ static void in6(struct core_text *text, const void *addr, size_t len)
 }
 
 /* Address formats without a text form here: the bytes, under the format's name. */
-static void bytes(struct core_text *text, uint32_t format, const void *addr,
-		  size_t len)
+static void tostr_bytes(struct core_text *text, uint32_t format, const void *addr,
+			size_t len)
 {
 	const char *name = core_name_of(FI_TYPE_ADDR_FORMAT, format);
 	const unsigned char *byte = addr;
@@ -55,12 +55,12 @@ static void bytes(struct core_text *text, uint32_t format, const void *addr,
 		core_text_add(text, "%02x", byte[i]);
 }
 
-static void ib(struct core_text *text, uint32_t format, const void *addr, size_t len, size_t need)
+static void tostr_ib(struct core_text *text, uint32_t format, const void *addr, size_t len, size_t need)
 {
 	char buf[IB_ADDR_TEXT_MAX];
 
 	if (len < need)
-		bytes(text, format, addr, len);
+		tostr_bytes(text, format, addr, len);
 	else
 		core_text_add(text, "%s", format == FI_ADDR_IB_UD ? ib_ud_text(addr, buf) :
 								    ib_sa_text(addr, buf));
@@ -91,22 +91,22 @@ void core_tostr_addr(struct core_text *text, uint32_t format, const void *addr,
 		format = sockaddr_format(addr, len);
 	switch (format) {
 	case FI_SOCKADDR_IN:
-		in4(text, addr, len);
+		tostr_in4(text, addr, len);
 		break;
 	case FI_SOCKADDR_IN6:
-		in6(text, addr, len);
+		tostr_in6(text, addr, len);
 		break;
 	case FI_ADDR_STR:
 		core_text_add(text, "%.*s", (int) strnlen(addr, len),
 			      (const char *) addr);
 		break;
 	case FI_ADDR_IB_UD:
-		ib(text, format, addr, len, sizeof(struct ib_ud));
+		tostr_ib(text, format, addr, len, sizeof(struct ib_ud));
 		break;
 	case FI_SOCKADDR_IB:
-		ib(text, format, addr, len, sizeof(struct ib_sa));
+		tostr_ib(text, format, addr, len, sizeof(struct ib_sa));
 		break;
 	default:
-		bytes(text, format, addr, len);
+		tostr_bytes(text, format, addr, len);
 	}
 }

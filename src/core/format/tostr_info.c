@@ -135,8 +135,8 @@ void core_tostr_fabric(struct core_text *text, int depth,
 	version_line(text, depth, "api_version", attr->api_version);
 }
 
-static void device(struct core_text *text, int depth,
-		   const struct fi_device_attr *attr)
+static void tostr_device(struct core_text *text, int depth,
+			 const struct fi_device_attr *attr)
 {
 	if (!core_text_head(text, depth, "fi_device_attr", attr))
 		return;
@@ -148,7 +148,7 @@ static void device(struct core_text *text, int depth,
 	LINE("firmware", "%s", or_null(attr->firmware));
 }
 
-static void pci(struct core_text *text, int depth, const struct fi_pci_attr *attr)
+static void tostr_pci(struct core_text *text, int depth, const struct fi_pci_attr *attr)
 {
 	core_text_head(text, depth, "fi_pci_attr", attr);
 	LINE("domain_id", "%u", attr->domain_id);
@@ -157,16 +157,16 @@ static void pci(struct core_text *text, int depth, const struct fi_pci_attr *att
 	LINE("function_id", "%u", attr->function_id);
 }
 
-static void bus(struct core_text *text, int depth, const struct fi_bus_attr *attr)
+static void tostr_bus(struct core_text *text, int depth, const struct fi_bus_attr *attr)
 {
 	if (!core_text_head(text, depth, "fi_bus_attr", attr))
 		return;
 	LINE("bus_type", "%s", core_name_bus(attr->bus_type));
 	if (attr->bus_type == FI_BUS_PCI)
-		pci(text, depth + 1, &attr->attr.pci);
+		tostr_pci(text, depth + 1, &attr->attr.pci);
 }
 
-static void link(struct core_text *text, int depth, const struct fi_link_attr *attr)
+static void tostr_link(struct core_text *text, int depth, const struct fi_link_attr *attr)
 {
 	if (!core_text_head(text, depth, "fi_link_attr", attr))
 		return;
@@ -184,13 +184,13 @@ void core_tostr_nic(struct core_text *text, int depth, const struct fid_nic *nic
 		return;
 	}
 	core_text_head(text, depth, "nic", nic);
-	device(text, depth + 1, nic->device_attr);
-	bus(text, depth + 1, nic->bus_attr);
-	link(text, depth + 1, nic->link_attr);
+	tostr_device(text, depth + 1, nic->device_attr);
+	tostr_bus(text, depth + 1, nic->bus_attr);
+	tostr_link(text, depth + 1, nic->link_attr);
 }
 
-static void addr(struct core_text *text, const char *key, uint32_t format,
-		 const void *data, size_t len)
+static void tostr_addr(struct core_text *text, const char *key, uint32_t format,
+		       const void *data, size_t len)
 {
 	core_text_add(text, "    %s: ", key);
 	core_tostr_addr(text, format, data, len);
@@ -210,9 +210,9 @@ void core_tostr_info(struct core_text *text, const struct fi_info *info)
 			 info->addr_format);
 	core_text_line(text, 1, "src_addrlen", "%zu", info->src_addrlen);
 	core_text_line(text, 1, "dest_addrlen", "%zu", info->dest_addrlen);
-	addr(text, "src_addr", info->addr_format, info->src_addr, info->src_addrlen);
-	addr(text, "dest_addr", info->addr_format, info->dest_addr,
-	     info->dest_addrlen);
+	tostr_addr(text, "src_addr", info->addr_format, info->src_addr, info->src_addrlen);
+	tostr_addr(text, "dest_addr", info->addr_format, info->dest_addr,
+		   info->dest_addrlen);
 	core_text_line(text, 1, "handle", "%p", (void *) info->handle);
 	core_tostr_tx(text, 1, info->tx_attr);
 	core_tostr_rx(text, 1, info->rx_attr);

@@ -166,7 +166,7 @@ static bool prov_take(struct core_module *module, int i, struct fi_provider *fi)
 /* RTLD_LOCAL: two provider files may define the same symbols.  RTLD_NOW: one that lacks a symbol is
  * refused here, and does not end the program at a later call.
  */
-static int file_open(struct core_module *module)
+static int module_file_open(struct core_module *module)
 {
 	static const char *const entry[CORE_MODULE_PROVS] = {
 		"fi_prov_ini", "fi_prov_ini2"
@@ -215,7 +215,7 @@ int core_module_load(struct core_module *module)
 		return 0;
 	if (module->state == CORE_MODULE_REFUSED)
 		return -FI_ENODEV;
-	if (module->path && file_open(module))
+	if (module->path && module_file_open(module))
 		goto refuse;
 	for (i = 0; i < CORE_MODULE_PROVS; i++)
 		if (module->ini[i] && prov_take(module, i, module->ini[i]()))

@@ -13,9 +13,9 @@
 /* One listener for each copy of the cache: a provider in a file of its own has one. */
 #define LISTENERS 16
 
-static void left(struct fid *fid);
+static void monitor_left(struct fid *fid);
 
-static struct core_import slot = { .left = left };
+static struct core_import slot = { .left = monitor_left };
 
 static struct {
 	pthread_mutex_t lock;		/* protects the following members; held during start() and
@@ -44,20 +44,20 @@ static void notify_all(const void *addr, size_t len)
 	atomic_fetch_sub(&m.notifying, 1);
 }
 
-static void notify(struct fid_mem_monitor *monitor, const void *addr, size_t len)
+static void monitor_notify(struct fid_mem_monitor *monitor, const void *addr, size_t len)
 {
 	notify_all(addr, len);
 }
 
 static struct fi_ops_mem_notify notify_ops = {
 	.size = sizeof(notify_ops),
-	.notify = notify,
+	.notify = monitor_notify,
 };
 
 /* ---- start and stop ------------------------------------------------------------------- */
 
 /* Threading: holds m.lock. */
-static int start(struct fid_mem_monitor *monitor)
+static int monitor_start(struct fid_mem_monitor *monitor)
 {
 	int ret = monitor->export_ops->start(monitor);
 
@@ -71,7 +71,7 @@ static int start(struct fid_mem_monitor *monitor)
 /* The monitor has been removed and no call of it is in progress.  Its ranges are no longer
  * watched, so the listeners drop everything.
  */
-static void left(struct fid *fid)
+static void monitor_left(struct fid *fid)
 {
 	struct fid_mem_monitor *monitor = container_of(fid, struct fid_mem_monitor, fid);
 
@@ -120,7 +120,7 @@ static int monitor_listen(ofi_monitor_notify_fn listener)
 	if (monitor) {
 		ret = add_listener(listener) ? 0 : -FI_ENOMEM;
 		if (!ret && !m.started) {
-			ret = start(monitor);
+			ret = monitor_start(monitor);
 			if (ret)
 				remove_listener(listener);
 		}
@@ -139,7 +139,7 @@ static void monitor_unlisten(ofi_monitor_notify_fn listener)
 	pthread_mutex_lock(&m.lock);
 	if (!--m.listeners && m.started) {
 		monitor = core_import_enter(&slot);
-		if (monitor) {		/* else left() is about to stop it */
+		if (monitor) {		/* else monitor_left() is about to stop it */
 			monitor->export_ops->stop(monitor);
 			m.started = false;
 			core_import_leave(&slot);
@@ -205,7 +205,7 @@ static int put_in(struct fid_mem_monitor *monitor)
 		return ret;
 	monitor->import_ops = &notify_ops;
 	if (m.listeners)
-		ret = start(monitor);
+		ret = monitor_start(monitor);
 	if (ret)
 		return ret;
 	atomic_fetch_add(&m.life, 1);

@@ -65,7 +65,7 @@ static const char *name_of(const char *const *names, int cnt, int value)
 }
 
 /* How many bytes at @s are one character that a terminal shows; 0: they are none. */
-static size_t shown(const unsigned char *s)
+static size_t shown_bytes(const unsigned char *s)
 {
 	size_t len = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 :
 		     s[0] < 0xf5 ? 4 : 0, i;
@@ -84,7 +84,7 @@ static bool is_clean(const char *msg)
 	size_t len;
 
 	for (; *msg; msg += len) {
-		len = shown((const unsigned char *) msg);
+		len = shown_bytes((const unsigned char *) msg);
 		if (!len && strcmp(msg, "\n"))
 			return false;
 		if (!len)
@@ -96,7 +96,7 @@ static bool is_clean(const char *msg)
 /* @msg without what would change a terminal or begin a line: peers choose some of it.
  * To be freed; NULL: no memory.
  */
-static char *cleaned(const char *msg)
+static char *clean_copy(const char *msg)
 {
 	char *out = malloc(4 * strlen(msg) + 1), *at = out;
 	size_t len;
@@ -104,7 +104,7 @@ static char *cleaned(const char *msg)
 	if (!out)
 		return NULL;
 	for (; *msg && strcmp(msg, "\n"); msg += len ? len : 1) {
-		len = shown((const unsigned char *) msg);
+		len = shown_bytes((const unsigned char *) msg);
 		if (!len)
 			at += sprintf(at, "\\x%02x", (unsigned char) *msg);
 		memcpy(at, msg, len);
@@ -393,7 +393,7 @@ static void line_pass(const struct fi_provider *prov, enum fi_log_level level,
 	char *clean = NULL;
 
 	if (!is_clean(msg)) {
-		clean = cleaned(msg);
+		clean = clean_copy(msg);
 		msg = clean ? clean : "a line is left out: out of memory\n";
 	}
 	log = core_import_enter(&logger);

@@ -35,7 +35,7 @@ static mode_t file_mode(void)
 }
 
 /* O_EXCL: a file that exists already is neither read nor extended. */
-static int file_open(const char *path)
+static int log_file_open(const char *path)
 {
 	char name[PATH_MAX];
 	struct stat st;
@@ -65,7 +65,7 @@ bool core_logfile_open(char *why, size_t size)
 		log_fd = STDOUT_FILENO;
 		return true;
 	}
-	fd = file_open(path);
+	fd = log_file_open(path);
 	if (fd < 0) {
 		snprintf(why, size, "FI_LOG_LOCATION=%s cannot be opened as a new "
 			 "file: %s; lines go to stderr (use stderr, stdout, a "
@@ -77,10 +77,10 @@ bool core_logfile_open(char *why, size_t size)
 	return true;
 }
 
-/* put - write what fits without blocking: the output may be a pipe without a reader, and the
+/* log_put - write what fits without blocking: the output may be a pipe without a reader, and the
  * caller may be making progress.  Returns bytes, or -1.
  */
-static ssize_t put(const struct stat *st, const char *line, size_t len)
+static ssize_t log_put(const struct stat *st, const char *line, size_t len)
 {
 	struct pollfd poll_fd = { .fd = log_fd, .events = POLLOUT };
 	ssize_t ret;
@@ -124,7 +124,7 @@ static bool put_all(const struct stat *st, const char *line, size_t len)
 	ssize_t ret;
 
 	while (len) {
-		ret = put(st, line, len);
+		ret = log_put(st, line, len);
 		if (ret < 0 && errno == EINTR)
 			continue;
 		if (ret <= 0) {

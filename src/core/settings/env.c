@@ -26,7 +26,7 @@ static struct conf_entry *conf;
 static bool prefer_conf;
 static pthread_once_t conf_once = PTHREAD_ONCE_INIT;
 
-static char *trim(char *s)
+static char *text_trim(char *s)
 {
 	char *end;
 
@@ -47,7 +47,7 @@ static void entry_free(struct conf_entry *entry)
 /* conf_add_line - keep what line number @no sets, or that it sets nothing. */
 static void conf_add_line(char *line, unsigned no)
 {
-	char *name = trim(line), *eq = strchr(line, '=');
+	char *name = text_trim(line), *eq = strchr(line, '=');
 	struct conf_entry *entry;
 	bool broken;
 
@@ -55,7 +55,7 @@ static void conf_add_line(char *line, unsigned no)
 		return;
 	if (eq) {
 		*eq = '\0';
-		name = trim(name);
+		name = text_trim(name);
 	}
 	broken = !eq || strncmp(name, "FI_", 3) || strpbrk(name, " \t");
 	entry = calloc(1, sizeof(*entry));
@@ -64,7 +64,7 @@ static void conf_add_line(char *line, unsigned no)
 	entry->line = no;
 	if (!broken) {
 		entry->name = strdup(name);
-		entry->value = strdup(trim(eq + 1));
+		entry->value = strdup(text_trim(eq + 1));
 		if (!entry->name || !entry->value) {
 			entry_free(entry);
 			return;

@@ -282,10 +282,10 @@ static int params_export(struct fi_param **params_p, int *count)
 
 #define TYPOS_MAX 2	/* letters that differ, are missing or too many */
 
-/* distance - how many letters have to be changed, inserted or left out between @a and @b; more
+/* typo_count - how many letters have to be changed, inserted or left out between @a and @b; more
  * than TYPOS_MAX counts as one more.
  */
-static int distance(const char *a, const char *b, int budget)
+static int typo_count(const char *a, const char *b, int budget)
 {
 	int best, other;
 
@@ -297,10 +297,10 @@ static int distance(const char *a, const char *b, int budget)
 		return 0;
 	if (!budget)
 		return 1;
-	best = *a && *b ? distance(a + 1, b + 1, budget - 1) : budget;
-	other = *a ? distance(a + 1, b, budget - 1) : budget;
+	best = *a && *b ? typo_count(a + 1, b + 1, budget - 1) : budget;
+	other = *a ? typo_count(a + 1, b, budget - 1) : budget;
 	best = other < best ? other : best;
-	other = *b ? distance(a, b + 1, budget - 1) : budget;
+	other = *b ? typo_count(a, b + 1, budget - 1) : budget;
 	return 1 + (other < best ? other : best);
 }
 
@@ -315,8 +315,8 @@ static size_t prefix_len(const char *name)
 	return (size_t) ((end ? end + 1 : start) - name);
 }
 
-/* similar - if @name is no parameter but close to one, copy the closest one's name to @buf. */
-static bool similar(const char *name, char *buf)
+/* similar_name - if @name is no parameter but close to one, copy the closest one's name to @buf. */
+static bool similar_name(const char *name, char *buf)
 {
 	int best = TYPOS_MAX + 1, typos;
 	size_t len = prefix_len(name);
@@ -329,7 +329,7 @@ static bool similar(const char *name, char *buf)
 
 		if (strncmp(param->name, name, len))
 			continue;
-		typos = distance(param->name + len, name + len, TYPOS_MAX);
+		typos = typo_count(param->name + len, name + len, TYPOS_MAX);
 		if (typos >= best)
 			continue;
 		best = typos;
@@ -348,7 +348,7 @@ static void check_name(const char *where, const char *name)
 	if (instead)
 		CORE_WARN("%s%s is no longer a variable of this library and has no effect: %s\n", where, name,
 			  instead);
-	else if (strlen(name) < ENV_NAME_MAX && similar(name, known))
+	else if (strlen(name) < ENV_NAME_MAX && similar_name(name, known))
 		CORE_WARN("%s%s is not a variable of this library and has no effect: did you mean %s?\n", where,
 			  name, known);
 }

@@ -7,7 +7,7 @@
 
 #include "core/words.h"
 
-static bool blank(char c)
+static bool is_blank(char c)
 {
 	return isspace((unsigned char) c);
 }
@@ -16,13 +16,13 @@ const char *core_words_next(const char **list_p, char sep, size_t *len_p)
 {
 	const char *word, *end, *s = *list_p;
 
-	while (*s && (*s == sep || blank(*s)))
+	while (*s && (*s == sep || is_blank(*s)))
 		s++;
 	word = s;
 	while (*s && *s != sep)
 		s++;
 	*list_p = s;
-	for (end = s; end > word && blank(end[-1]); end--)
+	for (end = s; end > word && is_blank(end[-1]); end--)
 		;
 	*len_p = (size_t) (end - word);
 	return end > word ? word : NULL;
@@ -30,7 +30,7 @@ const char *core_words_next(const char **list_p, char sep, size_t *len_p)
 
 bool core_words_exclude(const char *list, const char **body_p)
 {
-	while (list && blank(*list))
+	while (list && is_blank(*list))
 		list++;
 	*body_p = list ? list : "";
 	if (!list || *list != '^')
