@@ -19,7 +19,7 @@
 #define RECORD_SIZE (HEAD_SIZE + KEY_SIZE)
 #define KEYS_MAX 16		/* of a file */
 
-static int usage(FILE *out)
+static int print_usage(FILE *out)
 {
 	fprintf(out, "Usage: fi_keygen [-a] FILE\n\n"
 		"Writes a key for FI_AUTH_KEY_FILE into a new file; see fi_security(7).\n"
@@ -27,7 +27,7 @@ static int usage(FILE *out)
 	return out == stdout ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-static int fail(const char *path, const char *why)
+static int keygen_fail(const char *path, const char *why)
 {
 	fprintf(stderr, "fi_keygen: %s: %s\n", path, why);
 	return EXIT_FAILURE;
@@ -70,7 +70,7 @@ static int make_key(const char *path, bool append)
 		why = strerror(errno);
 	if (fd >= 0)
 		close(fd);
-	return why ? fail(path, why) : EXIT_SUCCESS;
+	return why ? keygen_fail(path, why) : EXIT_SUCCESS;
 }
 
 int main(int argc, char **argv)
@@ -78,8 +78,8 @@ int main(int argc, char **argv)
 	bool append = argc > 1 && !strcmp(argv[1], "-a");
 
 	if (argc == 2 && (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help")))
-		return usage(stdout);
+		return print_usage(stdout);
 	if (argc != 2 + append || argv[1 + append][0] == '-')
-		return usage(stderr);
+		return print_usage(stderr);
 	return make_key(argv[1 + append], append);
 }

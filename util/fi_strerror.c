@@ -11,7 +11,7 @@
 
 #include <rdma/fi_errno.h>
 
-static int usage(FILE *out)
+static int print_usage(FILE *out)
 {
 	fprintf(out,
 		"Usage: fi_strerror FI_ERROR_CODE\n\n"
@@ -52,10 +52,10 @@ static int by_name(const char *text)
 	return 0;
 }
 
-/* parse - parse an error number or its name; the sign is dropped.
+/* parse_code - parse an error number or its name; the sign is dropped.
  * Returns 0, or -FI_EINVAL when @text is neither, or does not fit an int.
  */
-static int parse(const char *text, int *err_p)
+static int parse_code(const char *text, int *err_p)
 {
 	char *end;
 	long val;
@@ -76,13 +76,13 @@ int main(int argc, char **argv)
 	int err;
 
 	if (argc == 2 && (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help")))
-		return usage(stdout);
+		return print_usage(stdout);
 	if (argc != 2)
-		return usage(stderr);
-	if (parse(argv[1], &err)) {
+		return print_usage(stderr);
+	if (parse_code(argv[1], &err)) {
 		fprintf(stderr, "ERROR: unable to parse '%s': expected an error number, "
 			"such as 11, -11 or 0xb, or its name, such as FI_EAGAIN\n\n", argv[1]);
-		return usage(stderr);
+		return print_usage(stderr);
 	}
 	puts(fi_strerror(err));
 	return EXIT_SUCCESS;

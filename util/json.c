@@ -24,7 +24,7 @@ static int utf8_len(const unsigned char *s)
 	return len;
 }
 
-static void quoted(FILE *out, const char *text)
+static void put_quoted(FILE *out, const char *text)
 {
 	const unsigned char *s = (const unsigned char *) text;
 
@@ -50,7 +50,7 @@ static void quoted(FILE *out, const char *text)
 }
 
 /* The comma, newline and key before a value. */
-static void lead(struct json *j, const char *key)
+static void put_lead(struct json *j, const char *key)
 {
 	if (!j->depth)
 		return;
@@ -60,14 +60,14 @@ static void lead(struct json *j, const char *key)
 	fprintf(j->out, "\n%*s", 2 * j->depth, "");
 	assert(!key == (j->closer[j->depth - 1] == ']') && "a key in an object, no key in an array");
 	if (key) {
-		quoted(j->out, key);
+		put_quoted(j->out, key);
 		fputs(": ", j->out);
 	}
 }
 
-static void nest(struct json *j, const char *key, const char *brackets)
+static void begin_nest(struct json *j, const char *key, const char *brackets)
 {
-	lead(j, key);
+	put_lead(j, key);
 	assert(j->depth < JSON_DEPTH_MAX && "nesting deeper than JSON_DEPTH_MAX");
 	j->closer[j->depth] = brackets[1];
 	j->filled[j->depth++] = false;
@@ -82,12 +82,12 @@ void json_start(struct json *j, FILE *out)
 
 void json_object(struct json *j, const char *key)
 {
-	nest(j, key, "{}");
+	begin_nest(j, key, "{}");
 }
 
 void json_array(struct json *j, const char *key)
 {
-	nest(j, key, "[]");
+	begin_nest(j, key, "[]");
 }
 
 void json_end(struct json *j)
@@ -103,22 +103,22 @@ void json_end(struct json *j)
 
 void json_str(struct json *j, const char *key, const char *val)
 {
-	lead(j, key);
+	put_lead(j, key);
 	if (val)
-		quoted(j->out, val);
+		put_quoted(j->out, val);
 	else
 		fputs("null", j->out);
 }
 
 void json_u64(struct json *j, const char *key, uint64_t val)
 {
-	lead(j, key);
+	put_lead(j, key);
 	fprintf(j->out, "%" PRIu64, val);
 }
 
 void json_i64(struct json *j, const char *key, int64_t val)
 {
-	lead(j, key);
+	put_lead(j, key);
 	fprintf(j->out, "%" PRIi64, val);
 }
 
@@ -128,18 +128,18 @@ void json_real(struct json *j, const char *key, double val, int digits)
 		json_null(j, key);
 		return;
 	}
-	lead(j, key);
+	put_lead(j, key);
 	fprintf(j->out, "%.*f", digits, val);
 }
 
 void json_bool(struct json *j, const char *key, bool val)
 {
-	lead(j, key);
+	put_lead(j, key);
 	fputs(val ? "true" : "false", j->out);
 }
 
 void json_null(struct json *j, const char *key)
 {
-	lead(j, key);
+	put_lead(j, key);
 	fputs("null", j->out);
 }

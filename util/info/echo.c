@@ -26,7 +26,7 @@ struct echo {
 	uint8_t data[32];
 };
 
-static uint16_t checksum(const struct echo *echo)
+static uint16_t echo_checksum(const struct echo *echo)
 {
 	const uint8_t *at = (const uint8_t *) echo;
 	uint32_t sum = 0;
@@ -69,7 +69,7 @@ static bool is_answer(const uint8_t *buf, size_t len, const struct echo *echo, i
 	       !memcmp(at + offsetof(struct echo, seq), &echo->seq, sizeof(*echo) - offsetof(struct echo, seq));
 }
 
-static int await(int fd, const struct echo *echo, int family, uint64_t end_ns)
+static int await_answer(int fd, const struct echo *echo, int family, uint64_t end_ns)
 {
 	struct pollfd pfd = { .fd = fd, .events = POLLIN };
 	uint8_t buf[256];
@@ -98,10 +98,10 @@ static int echo_once(int fd, int family, uint16_t seq, uint64_t *ns_p)
 	int err;
 
 	memcpy(echo.data, &begun, sizeof(begun));
-	echo.sum = family == AF_INET ? checksum(&echo) : 0;
+	echo.sum = family == AF_INET ? echo_checksum(&echo) : 0;
 	if (send(fd, &echo, sizeof(echo), 0) < 0)
 		return errno;
-	err = await(fd, &echo, family, begun + CLOCK_NS_PER_S);
+	err = await_answer(fd, &echo, family, begun + CLOCK_NS_PER_S);
 	*ns_p = clock_ns() - begun;
 	return err;
 }

@@ -9,7 +9,7 @@
 #include <rdma/fi_errno.h>
 #include <rdma/fi_ext.h>
 
-static bool known(const struct info_explain *ex, const struct explain_line *row)
+static bool row_known(const struct info_explain *ex, const struct explain_line *row)
 {
 	for (size_t i = 0; i < ex->cnt; i++) {
 		const struct explain_line *old = &ex->rows[i];
@@ -36,7 +36,7 @@ int info_explain_add(struct info_explain *ex, const char *line)
 	struct explain_line row, *rows;
 	int ret = explain_parse(line, &row);
 
-	if (ret || known(ex, &row) || asked_by_layer(ex, &row))
+	if (ret || row_known(ex, &row) || asked_by_layer(ex, &row))
 		return ret;
 	rows = realloc(ex->rows, (ex->cnt + 1) * sizeof(*rows));
 	if (!rows) {
@@ -106,7 +106,7 @@ static struct fi_info *list_providers(uint32_t version)
 	return fi_getinfo(version, NULL, NULL, FI_PROV_ATTR_ONLY, NULL, &list) ? NULL : list;
 }
 
-static bool listed(const struct fi_info *list, const char *name)
+static bool is_listed(const struct fi_info *list, const char *name)
 {
 	for (; list; list = list->next)
 		if (!strcasecmp(list->fabric_attr->prov_name, name))
@@ -122,7 +122,7 @@ static void find_unknown(struct info_explain *ex, const struct fi_info *list, co
 	if (!copy)
 		return;
 	for (part = strtok_r(copy, ";", &save); part; part = strtok_r(NULL, ";", &save)) {
-		if (*part != '^' && !listed(list, part)) {
+		if (*part != '^' && !is_listed(list, part)) {
 			ex->unknown = strdup(part);
 			break;
 		}
@@ -151,7 +151,7 @@ void info_explain_providers(struct info_explain *ex, uint32_t version, const cha
 	unsetenv("FI_PROVIDER");
 	all = list_providers(version);
 	for (info = all; info; info = info->next)
-		if (!listed(allowed, info->fabric_attr->prov_name))
+		if (!is_listed(allowed, info->fabric_attr->prov_name))
 			add_filtered(ex, info->fabric_attr->prov_name);
 	find_unknown(ex, all, wanted);
 	fi_freeinfo(allowed);

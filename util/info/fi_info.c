@@ -56,7 +56,7 @@ static int show_version(const struct info_options *o)
 /* Providers define their variables when they are loaded; a query without hints loads all of
  * them.
  */
-static void ask(const struct info_options *o, struct answer *a)
+static void ask_info(const struct info_options *o, struct answer *a)
 {
 	if (o->task == INFO_ENV) {
 		if (!fi_getinfo(api_version(), NULL, NULL, 0, NULL, &a->infos))
@@ -125,7 +125,7 @@ static void print_failure(const struct info_options *o, int ret)
 			"add --explain to see why.\n");
 }
 
-static int run(const struct info_options *o)
+static int run_task(const struct info_options *o)
 {
 	struct info_explain ex = { 0 };
 	struct answer a = { 0 };
@@ -139,7 +139,7 @@ static int run(const struct info_options *o)
 	if (ret)
 		fprintf(stderr, "fi_info: this library (%s) has no log import, so fi_info "
 			"cannot explain: %s\n", fi_tostr("", FI_TYPE_VERSION), fi_strerror(-ret));
-	ask(o, &a);
+	ask_info(o, &a);
 	if (o->explain)
 		info_explain_providers(&ex, api_version(),
 				       o->hints ? o->hints->fabric_attr->prov_name : NULL);
@@ -167,7 +167,7 @@ int main(int argc, char **argv)
 		info_options_usage();
 	else if (!ret)
 		ret = o.task == INFO_VERSION ? show_version(&o) :
-		      o.task == INFO_PATH ? info_path(&o, api_version()) : run(&o);
+		      o.task == INFO_PATH ? info_path(&o, api_version()) : run_task(&o);
 	if (fflush(stdout) || ferror(stdout)) {
 		perror("fi_info: writing the output");
 		ret = ret ? ret : -FI_EIO;

@@ -201,7 +201,7 @@ static void look_up(const char *node)
 		freeaddrinfo(res);
 }
 
-static int take(struct info_options *o, int opt, char *arg, const char **src_p)
+static int take_option(struct info_options *o, int opt, char *arg, const char **src_p)
 {
 	switch (opt) {
 	case 's':
@@ -265,7 +265,7 @@ int info_options_parse(int argc, char **argv, struct info_options *o_p)
 		opt = getopt_long(argc, argv, "hs:n:P:c:m:t:d:f:a:p:eg:i:lv", longopts, NULL);
 		if (opt < 0)
 			break;
-		ret = take(o_p, opt, optarg, &src);
+		ret = take_option(o_p, opt, optarg, &src);
 		if (ret)
 			return ret;
 	}

@@ -243,7 +243,7 @@ static int print_offers(const struct question *q, const struct info_options *o, 
 	return 0;
 }
 
-static int begin(struct question *q, const struct info_options *o)
+static int begin_question(struct question *q, const struct info_options *o)
 {
 	struct net_addrs addrs;
 	int ret = net_addr_resolve(o->node, NULL, 0, AF_UNSPEC, SOCK_STREAM, &addrs);
@@ -267,7 +267,7 @@ int info_path(const struct info_options *o, uint32_t version)
 {
 	struct question q = { .probe = o->probe };
 	char text[NI_MAXHOST];
-	int ret = begin(&q, o);
+	int ret = begin_question(&q, o);
 
 	if (ret)
 		return ret;

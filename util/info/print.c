@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *text(const char *s)
+static const char *text_or_null(const char *s)
 {
 	return s ? s : "(null)";
 }
@@ -18,9 +18,9 @@ static void print_version(const struct fi_fabric_attr *attr)
 void info_print_short(const struct fi_info *list)
 {
 	for (const struct fi_info *info = list; info; info = info->next) {
-		printf("provider: %s\n", text(info->fabric_attr->prov_name));
-		printf("    fabric: %s\n", text(info->fabric_attr->name));
-		printf("    domain: %s\n", text(info->domain_attr->name));
+		printf("provider: %s\n", text_or_null(info->fabric_attr->prov_name));
+		printf("    fabric: %s\n", text_or_null(info->fabric_attr->name));
+		printf("    domain: %s\n", text_or_null(info->domain_attr->name));
 		print_version(info->fabric_attr);
 		printf("    type: %s\n", fi_tostr(&info->ep_attr->type, FI_TYPE_EP_TYPE));
 		printf("    protocol: %s\n", fi_tostr(&info->ep_attr->protocol, FI_TYPE_PROTOCOL));
@@ -40,7 +40,7 @@ void info_print_verbose(const struct fi_info *list, const char *substr)
 void info_print_providers(const struct fi_info *list)
 {
 	for (const struct fi_info *info = list; info; info = info->next) {
-		printf("%s:\n", text(info->fabric_attr->prov_name));
+		printf("%s:\n", text_or_null(info->fabric_attr->prov_name));
 		print_version(info->fabric_attr);
 	}
 }
@@ -73,7 +73,7 @@ void info_print_env(const struct fi_param *params, int cnt, const char *substr)
 		if (!info_print_param_match(&params[i], substr))
 			continue;
 		printf("# %s: %s\n", params[i].name, info_print_param_type(params[i].type));
-		printf("# %s\n", text(params[i].help_string));
+		printf("# %s\n", text_or_null(params[i].help_string));
 		if (params[i].value) {
 			quote = strpbrk(params[i].value, " \t") ? "\"" : "";
 			printf("%s=%s%s%s\n", params[i].name, quote, params[i].value, quote);

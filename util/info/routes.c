@@ -8,8 +8,8 @@
 #include <net/route.h>
 #include <string.h>
 
-/* covers4 - a line of /proc/net/route: addresses as the words that they are in memory. */
-static bool covers4(const char *line, const union net_sa *peer, const char *iface)
+/* route_covers_ip4 - a line of /proc/net/route: addresses as the words that they are in memory. */
+static bool route_covers_ip4(const char *line, const union net_sa *peer, const char *iface)
 {
 	uint32_t dest, gateway, mask;
 	char name[IF_NAMESIZE];
@@ -21,8 +21,9 @@ static bool covers4(const char *line, const union net_sa *peer, const char *ifac
 	       (peer->in.sin_addr.s_addr & mask) == dest;
 }
 
-/* covers6 - a line of /proc/net/ipv6_route: the destination, its prefix, six more, the flags, the interface. */
-static bool covers6(const char *line, const union net_sa *peer, const char *iface)
+/* route_covers_ip6 - a line of /proc/net/ipv6_route: the destination, its prefix, six more, the flags, the interface.
+ */
+static bool route_covers_ip6(const char *line, const union net_sa *peer, const char *iface)
 {
 	char hex[33], name[IF_NAMESIZE];
 	union net_sa net = { .in6 = { .sin6_family = AF_INET6 } };
@@ -47,7 +48,7 @@ bool info_routes_has(FILE *file, const union net_sa *peer, const char *iface)
 	char line[512];
 
 	while (file && fgets(line, sizeof(line), file))
-		if (v4 ? covers4(line, peer, iface) : covers6(line, peer, iface))
+		if (v4 ? route_covers_ip4(line, peer, iface) : route_covers_ip6(line, peer, iface))
 			return true;
 	return false;
 }

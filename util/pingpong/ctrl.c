@@ -47,8 +47,8 @@ void pp_ctrl_close(struct pp_ctrl *c)
 
 /* ---- connection --------------------------------------------------------- */
 
-static int resolve(const struct pp_options *o, const char *host, uint16_t port, int flags,
-		   struct addrinfo **res_p)
+static int resolve_host(const struct pp_options *o, const char *host, uint16_t port, int flags,
+			struct addrinfo **res_p)
 {
 	struct addrinfo hints = {
 		.ai_family = o->ipv6 ? AF_INET6 : AF_INET,
@@ -76,7 +76,7 @@ static int say_errno(const char *what)
 }
 
 /* Records both addresses; TCP_NODELAY, because frames are small. */
-static int connected(struct pp_ctrl *c)
+static int on_connected(struct pp_ctrl *c)
 {
 	socklen_t len = sizeof(c->local);
 	int one = 1;
@@ -111,8 +111,8 @@ int pp_ctrl_listen(struct pp_ctrl *c, const struct pp_options *o, uint16_t *port
 	struct addrinfo *ai;
 	int ret;
 
-	ret = resolve(o, o->local ? (o->ipv6 ? "::1" : "127.0.0.1") : NULL, o->src_port,
-		      AI_PASSIVE, &ai);
+	ret = resolve_host(o, o->local ? (o->ipv6 ? "::1" : "127.0.0.1") : NULL, o->src_port,
+			   AI_PASSIVE, &ai);
 	if (ret)
 		return ret;
 	c->listen_fd = socket(ai->ai_family, ai->ai_socktype | SOCK_CLOEXEC, 0);
@@ -134,7 +134,7 @@ int pp_ctrl_accept(struct pp_ctrl *c)
 	do {
 		c->fd = accept4(c->listen_fd, NULL, NULL, SOCK_CLOEXEC);
 	} while (c->fd < 0 && errno == EINTR);
-	return c->fd < 0 ? say_errno("accept") : connected(c);
+	return c->fd < 0 ? say_errno("accept") : on_connected(c);
 }
 
 /* One attempt at each address of the server. */
@@ -148,7 +148,7 @@ static int connect_once(struct pp_ctrl *c, const struct pp_options *o, const str
 		if (c->fd < 0)
 			return -errno;
 		ret = 0;
-		if (o->src_port && !resolve(o, NULL, o->src_port, AI_PASSIVE, &own)) {
+		if (o->src_port && !resolve_host(o, NULL, o->src_port, AI_PASSIVE, &own)) {
 			ret = bind_port(c->fd, own);
 			freeaddrinfo(own);
 		}
@@ -168,7 +168,7 @@ int pp_ctrl_connect(struct pp_ctrl *c, const struct pp_options *o)
 	struct addrinfo *list;
 	int ret, tries;
 
-	ret = resolve(o, o->host, o->dst_port, 0, &list);
+	ret = resolve_host(o, o->host, o->dst_port, 0, &list);
 	if (ret)
 		return ret;
 	for (tries = 0; tries < CONNECT_TRIES; tries++) {
@@ -179,7 +179,7 @@ int pp_ctrl_connect(struct pp_ctrl *c, const struct pp_options *o)
 	}
 	freeaddrinfo(list);
 	if (!ret)
-		return connected(c);
+		return on_connected(c);
 	fprintf(stderr, "fi_pingpong: server %s, control port %u: %s%s\n", o->host, o->dst_port,
 		strerror(-ret), ret == -ECONNREFUSED ?
 		"; start fi_pingpong there first, with -B if the port is another" : "");
@@ -188,7 +188,7 @@ int pp_ctrl_connect(struct pp_ctrl *c, const struct pp_options *o)
 
 /* ---- frames ------------------------------------------------------------- */
 
-static int gone(struct pp_ctrl *c, const char *why)
+static int peer_gone(struct pp_ctrl *c, const char *why)
 {
 	if (!c->failed && !c->met)
 		fprintf(stderr, "fi_pingpong: the other side closed the control connection without a "
@@ -200,7 +200,7 @@ static int gone(struct pp_ctrl *c, const char *why)
 	return -FI_ECONNABORTED;
 }
 
-static int put(struct pp_ctrl *c, const void *buf, size_t len)
+static int put_bytes(struct pp_ctrl *c, const void *buf, size_t len)
 {
 	const char *at = buf;
 	ssize_t n;
@@ -210,14 +210,14 @@ static int put(struct pp_ctrl *c, const void *buf, size_t len)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return gone(c, strerror(errno));
+			return peer_gone(c, strerror(errno));
 		at += n;
 		len -= n;
 	}
 	return 0;
 }
 
-static int get(struct pp_ctrl *c, void *buf, size_t len)
+static int get_bytes(struct pp_ctrl *c, void *buf, size_t len)
 {
 	struct pollfd pfd = { .fd = c->fd, .events = POLLIN };
 	char *at = buf;
@@ -235,7 +235,7 @@ static int get(struct pp_ctrl *c, void *buf, size_t len)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return gone(c, n ? strerror(errno) : "connection closed");
+			return peer_gone(c, n ? strerror(errno) : "connection closed");
 		at += n;
 		len -= n;
 	}
@@ -245,9 +245,9 @@ static int get(struct pp_ctrl *c, void *buf, size_t len)
 int pp_ctrl_send(struct pp_ctrl *c, enum pp_frame type, const void *buf, size_t len)
 {
 	struct frame_head head = { htonl(type), htonl((uint32_t) len) };
-	int ret = put(c, &head, sizeof(head));
+	int ret = put_bytes(c, &head, sizeof(head));
 
-	return ret ? ret : put(c, buf, len);
+	return ret ? ret : put_bytes(c, buf, len);
 }
 
 /* Prints the reason that the peer gave in PP_FAIL. */
@@ -256,7 +256,7 @@ static int peer_failed(struct pp_ctrl *c, size_t len)
 	char why[PP_FRAME_MAX + 1];
 
 	c->met = true;
-	if (get(c, why, len))
+	if (get_bytes(c, why, len))
 		return -FI_ECONNABORTED;
 	why[len] = 0;
 	for (size_t i = 0; i < len; i++)
@@ -279,7 +279,7 @@ static bool is_other_pingpong(const struct frame_head *head)
 	return len && len <= OTHER_ADDR_MAX && format < OTHER_FORMATS;
 }
 
-static int foreign(struct pp_ctrl *c, const struct frame_head *head)
+static int say_foreign(struct pp_ctrl *c, const struct frame_head *head)
 {
 	fprintf(stderr, "fi_pingpong: what answers on the control port is %s; use the same one on "
 		"both sides\n", head && is_other_pingpong(head) ?
@@ -293,20 +293,20 @@ int pp_ctrl_recv(struct pp_ctrl *c, enum pp_frame type, void *buf, size_t *len_p
 {
 	struct frame_head head;
 	size_t len;
-	int ret = get(c, &head, sizeof(head));
+	int ret = get_bytes(c, &head, sizeof(head));
 
 	if (ret)
 		return ret;
 	len = ntohl(head.len);
 	if (len > PP_FRAME_MAX)
-		return foreign(c, &head);
+		return say_foreign(c, &head);
 	if (ntohl(head.type) == PP_FAIL)
 		return peer_failed(c, len);
 	if (ntohl(head.type) != type || len > *len_p)
-		return foreign(c, &head);
+		return say_foreign(c, &head);
 	*len_p = len;
 	c->met = true;
-	return get(c, buf, len);
+	return get_bytes(c, buf, len);
 }
 
 /* ---- the start: what the two sides are ------------------------------------ */
@@ -429,7 +429,7 @@ int pp_ctrl_largest(struct pp_ctrl *c, size_t *len_p)
 		return ret;
 	text[len] = 0;
 	if (sscanf(text, "%zu", &theirs) != 1)
-		return foreign(c, NULL);
+		return say_foreign(c, NULL);
 	if (theirs != *len_p)
 		fprintf(stderr, "fi_pingpong: different sizes: messages have at most %zu bytes on this "
 			"side, %zu on the other\n", *len_p, theirs);
@@ -446,9 +446,9 @@ int pp_ctrl_peek(struct pp_ctrl *c)
 	size_t len = 0;
 
 	if (!n)
-		return gone(c, "connection closed");
+		return peer_gone(c, "connection closed");
 	if (n < 0 && errno != EAGAIN && errno != EINTR)
-		return gone(c, strerror(errno));
+		return peer_gone(c, strerror(errno));
 	if (n != sizeof(head))
 		return 0;
 	type = ntohl(head.type);

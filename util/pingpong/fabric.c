@@ -27,7 +27,7 @@ struct pp_addr {
 	};
 };
 
-static int failed(struct pp_ctrl *ctrl, const char *what, int ret)
+static int say_failed(struct pp_ctrl *ctrl, const char *what, int ret)
 {
 	pp_ctrl_fail(ctrl, "%s: %s (%d)", what, fi_strerror(-ret), ret);
 	return ret;
@@ -64,7 +64,7 @@ static uint32_t api_version(void)
 	return FI_VERSION_LT(fi_version(), ours) ? fi_version() : ours;
 }
 
-static int ask(struct pp_fabric *f, const char *node, uint64_t flags, const struct fi_info *hints)
+static int ask_info(struct pp_fabric *f, const char *node, uint64_t flags, const struct fi_info *hints)
 {
 	int ret = fi_getinfo(api_version(), node, NULL, flags, hints, &f->list);
 
@@ -82,11 +82,11 @@ static int choose_server(const struct pp_options *o, struct pp_fabric *f, struct
 	int ret;
 
 	if (o->source)
-		return ask(f, o->source, FI_SOURCE, hints);
+		return ask_info(f, o->source, FI_SOURCE, hints);
 	ret = getnameinfo((struct sockaddr *) &ctrl->local, ctrl->addrlen, node, sizeof(node),
 			  NULL, 0, NI_NUMERICHOST);
-	ret = ret ? -FI_ENODATA : ask(f, node, FI_SOURCE | FI_NUMERICHOST, hints);
-	return ret == -FI_ENODATA ? ask(f, NULL, 0, hints) : ret;
+	ret = ret ? -FI_ENODATA : ask_info(f, node, FI_SOURCE | FI_NUMERICHOST, hints);
+	return ret == -FI_ENODATA ? ask_info(f, NULL, 0, hints) : ret;
 }
 
 /* turn_addr - an address that a host of the other byte order has sent: numbers that are not in network order are
@@ -140,7 +140,7 @@ static int choose_client(const struct pp_options *o, struct pp_fabric *f, struct
 		return -FI_ENOMEM;
 	memcpy(hints->dest_addr, addr.bytes, addr.len);
 	memcpy(f->dest, addr.bytes, addr.len);
-	return ask(f, o->source, o->source ? FI_SOURCE : 0, hints);
+	return ask_info(f, o->source, o->source ? FI_SOURCE : 0, hints);
 }
 
 #define OPTION(name, value) (value) ? (name) : "", (value) ? (value) : ""
@@ -154,11 +154,11 @@ static int tell_choice(const struct pp_options *o, struct pp_ctrl *ctrl, int ret
 			     OPTION(" -d ", o->domain), OPTION(" -f ", o->fabric),
 			     OPTION(" -s ", o->source));
 	else if (ret)
-		failed(ctrl, "choosing an endpoint", ret);
+		say_failed(ctrl, "choosing an endpoint", ret);
 	return ret;
 }
 
-static int choose(const struct pp_options *o, struct pp_ctrl *ctrl, struct pp_fabric *f)
+static int choose_info(const struct pp_options *o, struct pp_ctrl *ctrl, struct pp_fabric *f)
 {
 	struct fi_info *hints = make_hints(o);
 	int ret = -FI_ENOMEM;
@@ -175,7 +175,7 @@ static int look_for(const struct pp_options *o)
 {
 	struct fi_info *hints = make_hints(o);
 	struct pp_fabric f = { 0 };
-	int ret = hints ? ask(&f, o->source, o->source ? FI_SOURCE : 0, hints) : -FI_ENOMEM;
+	int ret = hints ? ask_info(&f, o->source, o->source ? FI_SOURCE : 0, hints) : -FI_ENOMEM;
 
 	fi_freeinfo(hints);
 	if (!ret)
@@ -268,24 +268,24 @@ static int open_ep(const struct pp_options *o, struct pp_ctrl *ctrl, struct pp_f
 
 	ret = fi_domain(f->fabric, f->info, &f->domain, NULL);
 	if (ret)
-		return failed(ctrl, "fi_domain", ret);
+		return say_failed(ctrl, "fi_domain", ret);
 	ret = fi_endpoint(f->domain, f->info, &f->ep, NULL);
 	if (ret)
-		return failed(ctrl, "fi_endpoint", ret);
+		return say_failed(ctrl, "fi_endpoint", ret);
 	ret = open_cqs(f);
 	if (ret)
-		return failed(ctrl, "completion queues", ret);
+		return say_failed(ctrl, "completion queues", ret);
 	ret = open_peer_table(f);
 	if (ret)
-		return failed(ctrl, "address vector or event queue", ret);
+		return say_failed(ctrl, "address vector or event queue", ret);
 	ret = open_buffers(o, f);
 	if (ret)
-		return failed(ctrl, "buffers", ret);
+		return say_failed(ctrl, "buffers", ret);
 	ret = fi_enable(f->ep);
 	if (ret)
-		return failed(ctrl, "fi_enable", ret);
+		return say_failed(ctrl, "fi_enable", ret);
 	ret = open_mr(f);
-	return ret ? failed(ctrl, "fi_mr_reg", ret) : 0;
+	return ret ? say_failed(ctrl, "fi_mr_reg", ret) : 0;
 }
 
 static int open_fabric(struct pp_ctrl *ctrl, struct pp_fabric *f)
@@ -294,11 +294,11 @@ static int open_fabric(struct pp_ctrl *ctrl, struct pp_fabric *f)
 	int ret = fi_fabric(f->info->fabric_attr, &f->fabric, NULL);
 
 	if (ret)
-		return failed(ctrl, "fi_fabric", ret);
+		return say_failed(ctrl, "fi_fabric", ret);
 	if (f->info->ep_attr->type != FI_EP_MSG)
 		return 0;
 	ret = fi_eq_open(f->fabric, &attr, &f->eq, NULL);
-	return ret ? failed(ctrl, "fi_eq_open", ret) : 0;
+	return ret ? say_failed(ctrl, "fi_eq_open", ret) : 0;
 }
 
 /* ---- connecting ----------------------------------------------------------- */
@@ -311,7 +311,7 @@ static int tell_addr(struct pp_ctrl *ctrl, struct pp_fabric *f, fid_t fid)
 	int ret = fi_getname(fid, addr + sizeof(uint32_t), &len);
 
 	if (ret)
-		return failed(ctrl, "fi_getname", ret);
+		return say_failed(ctrl, "fi_getname", ret);
 	memcpy(addr, &f->info->addr_format, sizeof(uint32_t));
 	return pp_ctrl_send(ctrl, PP_ADDR, addr, sizeof(uint32_t) + len);
 }
@@ -320,7 +320,7 @@ static int insert_peer(struct pp_ctrl *ctrl, struct pp_fabric *f, const void *ad
 {
 	int ret = fi_av_insert(f->av, addr, 1, &f->peer, 0, NULL);
 
-	return ret == 1 ? 0 : failed(ctrl, "fi_av_insert", ret < 0 ? ret : -FI_EINVAL);
+	return ret == 1 ? 0 : say_failed(ctrl, "fi_av_insert", ret < 0 ? ret : -FI_EINVAL);
 }
 
 static int wait_event(struct pp_ctrl *ctrl, struct pp_fabric *f, uint32_t want, const char *what)
@@ -342,14 +342,14 @@ static int wait_event(struct pp_ctrl *ctrl, struct pp_fabric *f, uint32_t want, 
 	}
 	if (n == -FI_EAVAIL) {
 		n = fi_eq_readerr(f->eq, &err, 0);
-		return failed(ctrl, what, n < 0 ? (int) n : -err.err);
+		return say_failed(ctrl, what, n < 0 ? (int) n : -err.err);
 	}
 	if (n == -FI_EAGAIN) {
 		pp_ctrl_fail(ctrl, "%s: no event for %d s", what, CM_TIMEOUT_MS / 1000);
 		return -FI_ETIMEDOUT;
 	}
 	if (n < 0)
-		return failed(ctrl, what, (int) n);
+		return say_failed(ctrl, what, (int) n);
 	if (event != want) {
 		pp_ctrl_fail(ctrl, "%s: event %s instead of %s", what,
 			     event == FI_SHUTDOWN ? "FI_SHUTDOWN" : "of another kind",
@@ -367,7 +367,7 @@ static int msg_listen(struct pp_ctrl *ctrl, struct pp_fabric *f)
 
 	ret = ret ? ret : fi_pep_bind(f->pep, &f->eq->fid, 0);
 	ret = ret ? ret : fi_listen(f->pep);
-	return ret ? failed(ctrl, "fi_listen", ret) : tell_addr(ctrl, f, &f->pep->fid);
+	return ret ? say_failed(ctrl, "fi_listen", ret) : tell_addr(ctrl, f, &f->pep->fid);
 }
 
 static int msg_server(const struct pp_options *o, struct pp_ctrl *ctrl, struct pp_fabric *f)
@@ -383,7 +383,7 @@ static int msg_server(const struct pp_options *o, struct pp_ctrl *ctrl, struct p
 	if (ret)
 		return ret;
 	ret = fi_accept(f->ep, NULL, 0);
-	return ret ? failed(ctrl, "fi_accept", ret) :
+	return ret ? say_failed(ctrl, "fi_accept", ret) :
 		     wait_event(ctrl, f, FI_CONNECTED, "accepting the connection");
 }
 
@@ -394,7 +394,7 @@ static int msg_client(const struct pp_options *o, struct pp_ctrl *ctrl, struct p
 	if (ret)
 		return ret;
 	ret = fi_connect(f->ep, f->dest, NULL, 0);
-	return ret ? failed(ctrl, "fi_connect", ret) :
+	return ret ? say_failed(ctrl, "fi_connect", ret) :
 		     wait_event(ctrl, f, FI_CONNECTED, "connecting");
 }
 
@@ -430,7 +430,7 @@ int pp_fabric_open(const struct pp_options *o, struct pp_ctrl *ctrl, struct pp_f
 	int ret;
 
 	memset(f, 0, sizeof(*f));
-	ret = choose(o, ctrl, f);
+	ret = choose_info(o, ctrl, f);
 	ret = ret ? ret : open_fabric(ctrl, f);
 	if (ret)
 		return ret;

@@ -151,7 +151,7 @@ static int run_client(struct pp_options *o)
 /* ---- both processes on this host ------------------------------------------- */
 
 /* Pin to the n-th CPU that this process may use, if there are two. */
-static void pin(int n)
+static void pin_to_cpu(int n)
 {
 	cpu_set_t may, one;
 
@@ -173,7 +173,7 @@ static int local_server(struct pp_options *o, struct pp_ctrl *ctrl, pid_t parent
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		return -FI_ECANCELED;
-	pin(1);
+	pin_to_cpu(1);
 	o->role = PP_SERVER;
 	return run_server(o, ctrl, true);
 }
@@ -198,7 +198,7 @@ static int run_local(struct pp_options *o)
 		perror("fi_pingpong: fork");
 		return -FI_EAGAIN;
 	}
-	pin(0);
+	pin_to_cpu(0);
 	o->role = PP_CLIENT;
 	o->host = o->ipv6 ? "::1" : "127.0.0.1";
 	ret = run_client(o);

@@ -17,7 +17,7 @@
 #define SHIFTS 256		/* number of offsets at which a message's content starts */
 #define ANSWER_SHIFT 128	/* distinguishes a reply from an echo */
 
-static double now(void)
+static double now_s(void)
 {
 	struct timespec t;
 
@@ -51,27 +51,27 @@ void pp_measure_close(struct pp_measure *m)
 }
 
 /* The expected content of message @i; with lost datagrams the two counts differ. */
-static const char *content(struct pp_measure *m, uint64_t i, bool answer)
+static const char *message_content(struct pp_measure *m, uint64_t i, bool answer)
 {
 	if (m->o->ep_type == FI_EP_DGRAM)
 		i = 0;
 	return m->pattern + (i + (answer ? ANSWER_SHIFT : 0)) % SHIFTS;
 }
 
-static void fill(struct pp_measure *m, struct pp_path *path, size_t size, uint64_t i, bool answer)
+static void fill_message(struct pp_measure *m, struct pp_path *path, size_t size, uint64_t i, bool answer)
 {
 	if (m->pattern)
-		memcpy(path->tx, content(m, i, answer), size);
+		memcpy(path->tx, message_content(m, i, answer), size);
 }
 
-static int verify(struct pp_measure *m, struct pp_path *path, size_t size, uint64_t i, bool answer)
+static int verify_message(struct pp_measure *m, struct pp_path *path, size_t size, uint64_t i, bool answer)
 {
 	const char *want;
 	size_t at = 0;
 
 	if (!m->pattern)
 		return 0;
-	want = content(m, i, answer);
+	want = message_content(m, i, answer);
 	if (!memcmp(path->rx, want, size))
 		return 0;
 	while (path->rx[at] == want[at])
@@ -87,7 +87,7 @@ static int verify(struct pp_measure *m, struct pp_path *path, size_t size, uint6
  */
 static int look_around(struct pp_measure *m, double since)
 {
-	double waited = now() - since;
+	double waited = now_s() - since;
 	int said = pp_ctrl_peek(m->ctrl);
 
 	if (said < 0)
@@ -104,7 +104,7 @@ static int look_around(struct pp_measure *m, double since)
 	return 0;
 }
 
-static int await(struct pp_measure *m, struct pp_path *path, size_t size)
+static int await_message(struct pp_measure *m, struct pp_path *path, size_t size)
 {
 	double since = 0;
 	int ret;
@@ -113,7 +113,7 @@ static int await(struct pp_measure *m, struct pp_path *path, size_t size)
 		if (empty % LOOK_AROUND)
 			continue;
 		if (!since)
-			since = now();
+			since = now_s();
 		ret = look_around(m, since);
 		if (ret)
 			return ret;
@@ -125,26 +125,26 @@ static int client_trip(struct pp_measure *m, struct pp_path *path, size_t size, 
 {
 	int ret;
 
-	fill(m, path, size, i, false);
+	fill_message(m, path, size, i, false);
 	ret = path->ops->send(path, size);
-	ret = ret ? ret : await(m, path, size);
-	ret = ret ? ret : verify(m, path, size, i, true);
+	ret = ret ? ret : await_message(m, path, size);
+	ret = ret ? ret : verify_message(m, path, size, i, true);
 	return ret ? ret : path->ops->rearm(path);
 }
 
 static int server_trip(struct pp_measure *m, struct pp_path *path, size_t size, uint64_t i)
 {
-	int ret = await(m, path, size);
+	int ret = await_message(m, path, size);
 
-	ret = ret ? ret : verify(m, path, size, i, false);
+	ret = ret ? ret : verify_message(m, path, size, i, false);
 	ret = ret ? ret : path->ops->rearm(path);
 	if (ret)
 		return ret;
-	fill(m, path, size, i, true);
+	fill_message(m, path, size, i, true);
 	return path->ops->send(path, size);
 }
 
-static int idle(void *arg)
+static int make_progress(void *arg)
 {
 	struct pp_path *path = arg;
 
@@ -152,7 +152,7 @@ static int idle(void *arg)
 }
 
 /* Discards datagrams of an earlier slice, which would be taken for replies. */
-static int drain(struct pp_path *path, size_t size)
+static int drain_path(struct pp_path *path, size_t size)
 {
 	int ret;
 
@@ -165,10 +165,10 @@ static int drain(struct pp_path *path, size_t size)
 }
 
 /* @cnt round trips; both processes end the slice together. */
-static int slice(struct pp_measure *m, struct pp_path *path, size_t size, uint64_t cnt,
-		 struct pp_figure *fig)
+static int run_slice(struct pp_measure *m, struct pp_path *path, size_t size, uint64_t cnt,
+		     struct pp_figure *fig)
 {
-	double start = now();
+	double start = now_s();
 	uint64_t before = fig->acked;
 	int ret = 0;
 
@@ -182,15 +182,15 @@ static int slice(struct pp_measure *m, struct pp_path *path, size_t size, uint64
 		if (ret && ret != -FI_EAGAIN)
 			return ret;
 	}
-	fig->seconds += now() - start;
+	fig->seconds += now_s() - start;
 	if (path == m->fabric) {
 		m->trips += cnt;
 		m->lost += cnt - (fig->acked - before);
 	}
 	if (m->o->ep_type != FI_EP_DGRAM)
-		return pp_ctrl_step(m->ctrl, idle, path);
+		return pp_ctrl_step(m->ctrl, make_progress, path);
 	ret = pp_ctrl_step(m->ctrl, NULL, NULL);
-	ret = ret ? ret : drain(path, size);
+	ret = ret ? ret : drain_path(path, size);
 	return ret ? ret : pp_ctrl_step(m->ctrl, NULL, NULL);
 }
 
@@ -201,7 +201,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static double median(double *val, int cnt)
+static double median_of(double *val, int cnt)
 {
 	qsort(val, cnt, sizeof(*val), by_value);
 	return (val[(cnt - 1) / 2] + val[cnt / 2]) / 2;
@@ -211,15 +211,15 @@ static int warm_up(struct pp_measure *m, struct pp_path *path, size_t size)
 {
 	struct pp_figure none = { 0 };
 
-	return path && m->o->warmup ? slice(m, path, size, m->o->warmup, &none) : 0;
+	return path && m->o->warmup ? run_slice(m, path, size, m->o->warmup, &none) : 0;
 }
 
 /* One more slice of a figure; its time is returned in *@usec_p. */
-static int timed(struct pp_measure *m, struct pp_path *path, size_t size, uint64_t cnt,
-		 struct pp_figure *fig, double *usec_p)
+static int time_slice(struct pp_measure *m, struct pp_path *path, size_t size, uint64_t cnt,
+		      struct pp_figure *fig, double *usec_p)
 {
 	double before = fig->seconds;
-	int ret = slice(m, path, size, cnt, fig);
+	int ret = run_slice(m, path, size, cnt, fig);
 
 	*usec_p = (fig->seconds - before) * 1e6 / (double) cnt / 2;
 	return ret;
@@ -239,16 +239,16 @@ int pp_measure_size(struct pp_measure *m, size_t size, struct pp_result *r_p)
 	for (int i = 0; i < slices && !ret; i++) {
 		cnt = left / (slices - i);
 		left -= cnt;
-		ret = timed(m, m->fabric, size, cnt, &r_p->fabric, &fabric[i]);
+		ret = time_slice(m, m->fabric, size, cnt, &r_p->fabric, &fabric[i]);
 		if (!ret && m->socket)
-			ret = timed(m, m->socket, size, cnt, &r_p->socket, &bare[i]);
+			ret = time_slice(m, m->socket, size, cnt, &r_p->socket, &bare[i]);
 		if (m->progress)
 			m->progress(m->progress_arg, size, (i + 1.0) / slices);
 	}
 	if (ret)
 		return ret;
-	r_p->fabric.usec = median(fabric, slices);
+	r_p->fabric.usec = median_of(fabric, slices);
 	if (m->socket)
-		r_p->socket.usec = median(bare, slices);
+		r_p->socket.usec = median_of(bare, slices);
 	return 0;
 }

@@ -52,7 +52,7 @@ void pp_options_usage(void)
 	      "  --warmup <n>    round trips before the clock starts (10)\n", stdout);
 }
 
-static int bad(const char *what, const char *value, const char *want)
+static int bad_option(const char *what, const char *value, const char *want)
 {
 	fprintf(stderr, "fi_pingpong: %s '%s': %s\n", what, value, want);
 	return -FI_EINVAL;
@@ -71,7 +71,7 @@ static int read_port(const char *text, uint16_t *port_p)
 	char *end;
 
 	if (read_number(text, &end, 65535, &val) || *end)
-		return bad("port", text, "a number from 0 to 65535 is wanted");
+		return bad_option("port", text, "a number from 0 to 65535 is wanted");
 	*port_p = (uint16_t) val;
 	return 0;
 }
@@ -82,7 +82,7 @@ static int read_count(const char *what, const char *text, unsigned long min, uin
 	char *end;
 
 	if (read_number(text, &end, 1000000000, &val) || *end || val < min)
-		return bad(what, text, "a number up to 1000000000 is wanted");
+		return bad_option(what, text, "a number up to 1000000000 is wanted");
 	*cnt_p = (uint32_t) val;
 	return 0;
 }
@@ -99,7 +99,7 @@ static void all_sizes(struct pp_options *o)
 	}
 }
 
-static int ascending(const void *a, const void *b)
+static int cmp_size(const void *a, const void *b)
 {
 	size_t x = *(const size_t *) a, y = *(const size_t *) b;
 
@@ -121,7 +121,7 @@ static int read_sizes(struct pp_options *o, const char *text)
 	o->size_cnt = 0;
 	do {
 		if (o->size_cnt == PP_SIZES_MAX || read_number(at, &end, 1 << 30, &val))
-			return bad("size", text, want);
+			return bad_option("size", text, want);
 		if (*end == 'k' || *end == 'K')
 			val <<= 10, end++;
 		else if (*end == 'm' || *end == 'M')
@@ -129,11 +129,11 @@ static int read_sizes(struct pp_options *o, const char *text)
 		else if (*end == 'g' || *end == 'G')
 			val <<= 30, end++;
 		if (val > 1 << 30 || (*end && *end != ','))
-			return bad("size", text, want);
+			return bad_option("size", text, want);
 		o->sizes[o->size_cnt++] = val;
 		at = end + 1;
 	} while (*end);
-	qsort(o->sizes, o->size_cnt, sizeof(*o->sizes), ascending);
+	qsort(o->sizes, o->size_cnt, sizeof(*o->sizes), cmp_size);
 	return 0;
 }
 
@@ -147,17 +147,17 @@ static int read_ep_type(const char *text, enum fi_ep_type *type_p)
 			return 0;
 		}
 	}
-	return bad("endpoint type", text, "msg, rdm or dgram is wanted");
+	return bad_option("endpoint type", text, "msg, rdm or dgram is wanted");
 }
 
 static int read_mode(const char *text, bool *tagged_p)
 {
 	*tagged_p = !strcmp(text, "tagged");
 	return *tagged_p || !strcmp(text, "msg") ? 0 :
-	       bad("transmit mode", text, "msg or tagged is wanted");
+	       bad_option("transmit mode", text, "msg or tagged is wanted");
 }
 
-static int take(struct pp_options *o, int opt, const char *arg)
+static int take_option(struct pp_options *o, int opt, const char *arg)
 {
 	switch (opt) {
 	case 'B':
@@ -216,10 +216,10 @@ static int take(struct pp_options *o, int opt, const char *arg)
 static int check_together(const struct pp_options *o)
 {
 	if (o->local && o->role == PP_CLIENT)
-		return bad("server", o->host, "--local starts its own server; leave the name out");
+		return bad_option("server", o->host, "--local starts its own server; leave the name out");
 	if (o->tagged && o->ep_type == FI_EP_DGRAM)
-		return bad("transmit mode", "tagged",
-			   "datagrams have no tags; use -e rdm or -e msg");
+		return bad_option("transmit mode", "tagged",
+				  "datagrams have no tags; use -e rdm or -e msg");
 	return 0;
 }
 
@@ -237,7 +237,7 @@ int pp_options_parse(int argc, char **argv, struct pp_options *o_p)
 
 	while ((opt = getopt_long(argc, argv, "B:P:d:f:s:p:e:I:S:cm:v6h", longopts, NULL)) >= 0) {
 		port_given |= opt == 'B';
-		ret = take(o_p, opt, optarg);
+		ret = take_option(o_p, opt, optarg);
 		if (ret)
 			return ret;
 	}
@@ -248,7 +248,7 @@ int pp_options_parse(int argc, char **argv, struct pp_options *o_p)
 		o_p->src_port = PP_DEFAULT_PORT;
 	}
 	if (optind + 1 < argc)
-		return bad("argument", argv[optind + 1], "one server at most");
+		return bad_option("argument", argv[optind + 1], "one server at most");
 	return check_together(o_p);
 }
 

@@ -24,7 +24,7 @@ struct fabric_path {
 	struct fi_context2 rx_ctx;
 };
 
-static struct fabric_path *self(struct pp_path *path)
+static struct fabric_path *fabric_of(struct pp_path *path)
 {
 	return (struct fabric_path *) path;
 }
@@ -60,7 +60,7 @@ static int cq_look(struct fabric_path *p, struct fid_cq *cq, struct fi_cq_msg_en
 	return (int) n;
 }
 
-static int progress(struct fabric_path *p)
+static int cq_progress(struct fabric_path *p)
 {
 	struct fi_cq_msg_entry entry;
 	int ret;
@@ -81,8 +81,8 @@ static int progress(struct fabric_path *p)
 
 static int fabric_poll(struct pp_path *path, size_t len)
 {
-	struct fabric_path *p = self(path);
-	int ret = progress(p);
+	struct fabric_path *p = fabric_of(path);
+	int ret = cq_progress(p);
 
 	if (ret < 0)
 		return ret;
@@ -97,7 +97,7 @@ static int fabric_poll(struct pp_path *path, size_t len)
 
 static int fabric_progress(struct pp_path *path)
 {
-	return progress(self(path));
+	return cq_progress(fabric_of(path));
 }
 
 static ssize_t post_send(struct fabric_path *p, size_t len)
@@ -123,12 +123,12 @@ static ssize_t post_send(struct fabric_path *p, size_t len)
 /* Repeats a send that returns -FI_EAGAIN, with progress in between. */
 static int fabric_send(struct pp_path *path, size_t len)
 {
-	struct fabric_path *p = self(path);
+	struct fabric_path *p = fabric_of(path);
 	ssize_t ret;
 	int moved;
 
 	while ((ret = post_send(p, len)) == -FI_EAGAIN) {
-		moved = progress(p);
+		moved = cq_progress(p);
 		if (moved >= 0)
 			moved = pp_ctrl_peek(path->ctrl);
 		if (moved < 0)
@@ -144,7 +144,7 @@ static int fabric_send(struct pp_path *path, size_t len)
 
 static int fabric_rearm(struct pp_path *path)
 {
-	struct fabric_path *p = self(path);
+	struct fabric_path *p = fabric_of(path);
 	struct pp_fabric *f = p->f;
 	ssize_t ret;
 
@@ -153,7 +153,7 @@ static int fabric_rearm(struct pp_path *path)
 					   TAG, 0, &p->rx_ctx) :
 				  fi_recv(f->ep, f->rx_buf, f->buf_len, f->desc, FI_ADDR_UNSPEC,
 					  &p->rx_ctx);
-	} while (ret == -FI_EAGAIN && progress(p) >= 0);
+	} while (ret == -FI_EAGAIN && cq_progress(p) >= 0);
 	if (ret)
 		pp_ctrl_fail(path->ctrl, "posting a receive: %s", fi_strerror((int) -ret));
 	return (int) ret;

@@ -22,12 +22,12 @@ struct socket_path {
 	size_t got;			/* bytes received of the current message */
 };
 
-static struct socket_path *self(struct pp_path *path)
+static struct socket_path *socket_of(struct pp_path *path)
 {
 	return (struct socket_path *) path;
 }
 
-static int told(struct pp_ctrl *ctrl, const char *what)
+static int say_errno_of(struct pp_ctrl *ctrl, const char *what)
 {
 	int err = errno;
 
@@ -43,7 +43,7 @@ static size_t wire_len(const struct socket_path *p, size_t len)
 
 static int socket_send(struct pp_path *path, size_t len)
 {
-	struct socket_path *p = self(path);
+	struct socket_path *p = socket_of(path);
 	size_t left = wire_len(p, len);
 	const char *at = path->tx;
 	ssize_t n;
@@ -51,7 +51,7 @@ static int socket_send(struct pp_path *path, size_t len)
 	do {
 		n = send(p->fd, at, left, MSG_NOSIGNAL);
 		if (n < 0 && errno != EAGAIN && errno != EINTR)
-			return told(path->ctrl, "send");
+			return say_errno_of(path->ctrl, "send");
 		if (n > 0) {
 			at += n;
 			left -= n;
@@ -62,12 +62,12 @@ static int socket_send(struct pp_path *path, size_t len)
 
 static int socket_poll(struct pp_path *path, size_t len)
 {
-	struct socket_path *p = self(path);
+	struct socket_path *p = socket_of(path);
 	size_t want = wire_len(p, len);
 	ssize_t n = recv(p->fd, path->rx + p->got, want - p->got, 0);
 
 	if (n < 0)
-		return errno == EAGAIN || errno == EINTR ? 0 : told(path->ctrl, "recv");
+		return errno == EAGAIN || errno == EINTR ? 0 : say_errno_of(path->ctrl, "recv");
 	if (!n && !p->datagram) {
 		pp_ctrl_fail(path->ctrl, "bare socket: connection closed");
 		return -FI_ECONNRESET;
@@ -87,7 +87,7 @@ static int socket_nothing(struct pp_path *path)
 
 static void socket_close(struct pp_path *path)
 {
-	struct socket_path *p = self(path);
+	struct socket_path *p = socket_of(path);
 
 	if (p->fd >= 0)
 		close(p->fd);
@@ -128,7 +128,7 @@ static int open_local(struct pp_ctrl *ctrl, int type, int *fd_p)
 	set_port(&ss, 0);
 	*fd_p = socket(ss.ss_family, type | SOCK_CLOEXEC, 0);
 	if (*fd_p < 0 || bind(*fd_p, (struct sockaddr *) &ss, ctrl->addrlen))
-		return told(ctrl, "bind");
+		return say_errno_of(ctrl, "bind");
 	return 0;
 }
 
@@ -139,7 +139,7 @@ static int tell_port(struct pp_ctrl *ctrl, int fd)
 	uint16_t port;
 
 	if (getsockname(fd, (struct sockaddr *) &ss, &len))
-		return told(ctrl, "getsockname");
+		return say_errno_of(ctrl, "getsockname");
 	port = get_port(&ss);
 	return pp_ctrl_send(ctrl, PP_ADDR, &port, sizeof(port));
 }
@@ -155,7 +155,7 @@ static int connect_told(struct pp_ctrl *ctrl, int fd)
 	if (ret)
 		return ret;
 	set_port(&ss, port);
-	return connect(fd, (struct sockaddr *) &ss, ctrl->addrlen) ? told(ctrl, "connect") : 0;
+	return connect(fd, (struct sockaddr *) &ss, ctrl->addrlen) ? say_errno_of(ctrl, "connect") : 0;
 }
 
 static int open_datagram(struct pp_ctrl *ctrl, struct socket_path *p)
@@ -171,11 +171,11 @@ static int open_stream_server(struct pp_ctrl *ctrl, struct socket_path *p)
 	int fd, ret = open_local(ctrl, SOCK_STREAM, &fd);
 
 	if (!ret && listen(fd, 1))
-		ret = told(ctrl, "listen");
+		ret = say_errno_of(ctrl, "listen");
 	ret = ret ? ret : tell_port(ctrl, fd);
 	if (!ret) {
 		p->fd = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
-		ret = p->fd < 0 ? told(ctrl, "accept") : 0;
+		ret = p->fd < 0 ? say_errno_of(ctrl, "accept") : 0;
 	}
 	if (fd >= 0)
 		close(fd);
@@ -193,7 +193,7 @@ static int open_stream(const struct pp_options *o, struct pp_ctrl *ctrl, struct 
 		ret = ret ? ret : connect_told(ctrl, p->fd);
 	}
 	if (!ret && setsockopt(p->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)))
-		ret = told(ctrl, "TCP_NODELAY");
+		ret = say_errno_of(ctrl, "TCP_NODELAY");
 	return ret;
 }
 
@@ -214,7 +214,7 @@ int pp_path_socket(const struct pp_options *o, struct pp_ctrl *ctrl, size_t len,
 	ret = !p->path.tx || !p->path.rx ? -FI_ENOMEM :
 	      p->datagram ? open_datagram(ctrl, p) : open_stream(o, ctrl, p);
 	if (!ret && fcntl(p->fd, F_SETFL, O_NONBLOCK))
-		ret = told(ctrl, "O_NONBLOCK");
+		ret = say_errno_of(ctrl, "O_NONBLOCK");
 	if (ret)
 		socket_close(&p->path);
 	else

@@ -9,7 +9,7 @@
 
 #define QUIET_S 1.0	/* no progress is shown for a size that takes less */
 
-static double now(void)
+static double report_now_s(void)
 {
 	struct timespec t;
 
@@ -64,7 +64,7 @@ void pp_report_begin(struct pp_report *r, const struct pp_options *o,
 	r->o = o;
 	r->silent = silent;
 	r->live = !silent && isatty(STDERR_FILENO);
-	r->started = now();
+	r->started = report_now_s();
 	if (silent)
 		return;
 	if (o->json)
@@ -73,7 +73,7 @@ void pp_report_begin(struct pp_report *r, const struct pp_options *o,
 		begin_table(o);
 }
 
-static double ratio(const struct pp_result *res)
+static double time_ratio(const struct pp_result *res)
 {
 	return res->fabric.usec / res->socket.usec;
 }
@@ -99,7 +99,7 @@ static void size_table(const struct pp_report *r, const struct pp_result *res)
 	       (unsigned long long) f->sent, acked, short_size(total_bytes(res), total),
 	       f->seconds, mb_per_sec(res), f->usec, 1 / f->usec);
 	if (r->o->baseline)
-		printf("%13.2f%8.2f", res->socket.usec, ratio(res));
+		printf("%13.2f%8.2f", res->socket.usec, time_ratio(res));
 	putchar('\n');
 	fflush(stdout);
 }
@@ -118,24 +118,24 @@ static void size_json(struct pp_report *r, const struct pp_result *res)
 	json_real(j, "usec_per_xfer", res->fabric.usec, 3);
 	if (r->o->baseline) {
 		json_real(j, "socket_usec_per_xfer", res->socket.usec, 3);
-		json_real(j, "ratio", ratio(res), 3);
+		json_real(j, "ratio", time_ratio(res), 3);
 	}
 	json_end(j);
 	fflush(stdout);
 }
 
 /* Clears the progress line, if there is one, before a row is printed. */
-static void wipe(struct pp_report *r)
+static void wipe_progress(struct pp_report *r)
 {
 	if (r->shown)
 		fputs("\r\033[K", stderr);
 	r->shown = false;
-	r->started = now();
+	r->started = report_now_s();
 }
 
 void pp_report_size(struct pp_report *r, const struct pp_result *res)
 {
-	wipe(r);
+	wipe_progress(r);
 	if (r->silent)
 		return;
 	if (r->o->json)
@@ -149,7 +149,7 @@ void pp_report_progress(void *arg, size_t size, double done)
 	struct pp_report *r = arg;
 	char text[16];
 
-	if (!r->live || now() - r->started < QUIET_S)
+	if (!r->live || report_now_s() - r->started < QUIET_S)
 		return;
 	fprintf(stderr, "\r\033[K%s: %.0f%%", short_size((double) size, text), done * 100);
 	fflush(stderr);
@@ -158,7 +158,7 @@ void pp_report_progress(void *arg, size_t size, double done)
 
 void pp_report_end(struct pp_report *r, bool ok)
 {
-	wipe(r);
+	wipe_progress(r);
 	if (r->silent || !r->o->json)
 		return;
 	json_end(&r->json);

@@ -86,8 +86,8 @@ static int parse_option(struct options *o, int c)
 	}
 }
 
-/* parse - returns -1, or the status to exit with. */
-static int parse(struct options *o, int argc, char **argv)
+/* parse_options - returns -1, or the status to exit with. */
+static int parse_options(struct options *o, int argc, char **argv)
 {
 	static const struct option longs[] = {
 		{ "once", no_argument, NULL, 'o' }, { "json", no_argument, NULL, 'j' },
@@ -114,7 +114,7 @@ static uint64_t now_ns(void)
 	return (uint64_t) ts.tv_sec * 1000000000u + (uint64_t) ts.tv_nsec;
 }
 
-static int gather(const struct options *o, struct since *since, struct answers *answers)
+static int gather_answers(const struct options *o, struct since *since, struct answers *answers)
 {
 	if (answers_gather(o->pids, o->pid_cnt, o->want, answers)) {
 		fprintf(stderr, "fi_top: /proc/net/unix cannot be read\n");
@@ -124,11 +124,11 @@ static int gather(const struct options *o, struct since *since, struct answers *
 	return 0;
 }
 
-static int look(const struct options *o, struct since *since)
+static int look_all(const struct options *o, struct since *since)
 {
 	struct answers answers;
 
-	if (gather(o, since, &answers))
+	if (gather_answers(o, since, &answers))
 		return 1;
 	if (o->form) {
 		o->form(&answers, stdout);
@@ -146,19 +146,19 @@ static int look_once(const struct options *o, struct since *since)
 	struct answers answers;
 
 	if (!o->seconds)
-		return look(o, since);
-	if (gather(o, since, &answers))
+		return look_all(o, since);
+	if (gather_answers(o, since, &answers))
 		return 1;
 	answers_free(&answers);
 	sleep(o->seconds);
-	return look(o, since);
+	return look_all(o, since);
 }
 
 int main(int argc, char **argv)
 {
 	struct options o = { .want = INSPECT_TRAFFIC };
 	struct since since = { .cnt = 0 };
-	int ret = parse(&o, argc, argv);
+	int ret = parse_options(&o, argc, argv);
 
 	if (ret >= 0)
 		return ret;
@@ -169,7 +169,7 @@ int main(int argc, char **argv)
 	}
 	do {
 		fputs("\033[H\033[2J", stdout);
-		ret = look(&o, &since);
+		ret = look_all(&o, &since);
 		sleep(o.seconds ? o.seconds : 1);
 	} while (!ret);
 	return ret;

@@ -17,8 +17,8 @@
 
 #define ANSWER_SECONDS 10	/* for one process */
 
-/* clean - make the text in @size bytes one that can be printed. */
-static void clean(char *text, size_t size)
+/* clean_text - make the text in @size bytes one that can be printed. */
+static void clean_text(char *text, size_t size)
 {
 	text[size - 1] = '\0';
 	for (; *text; text++)
@@ -85,8 +85,8 @@ static int connect_to(const char *name, pid_t pid, uid_t uid)
 	return fd;
 }
 
-/* cut - keep the whole records.  Returns false: what came is malformed. */
-static bool cut(struct answer *answer)
+/* cut_records - keep the whole records.  Returns false: what came is malformed. */
+static bool cut_records(struct answer *answer)
 {
 	struct inspect_head head;
 	size_t off = 0;
@@ -101,7 +101,7 @@ static bool cut(struct answer *answer)
 	return len >= 0;
 }
 
-static bool receive(int fd, struct answer *answer)
+static bool receive_answer(int fd, struct answer *answer)
 {
 	time_t end = time(NULL) + ANSWER_SECONDS;
 	size_t room = 0;
@@ -120,7 +120,7 @@ static bool receive(int fd, struct answer *answer)
 		if (ret < 0 && errno == EINTR)
 			continue;
 		if (ret <= 0 || time(NULL) > end)
-			return cut(answer);
+			return cut_records(answer);
 		answer->len += (size_t) ret;
 	}
 }
@@ -141,12 +141,12 @@ static char state_of(pid_t pid, char *command, size_t size)
 		return 0;
 	*end = '\0';
 	snprintf(command, size, "%s", line + strcspn(line, "(") + 1);
-	clean(command, strlen(command) + 1);
+	clean_text(command, strlen(command) + 1);
 	return end[2];
 }
 
-/* add - @answer belongs to @answers, or is freed. */
-static void add(struct answers *answers, struct answer *answer)
+/* add_answer - @answer belongs to @answers, or is freed. */
+static void add_answer(struct answers *answers, struct answer *answer)
 {
 	struct answer *of = realloc(answers->of, (answers->cnt + 1) * sizeof(*of));
 
@@ -173,8 +173,8 @@ struct batch {
 	struct asked of[ASKED_MAX];
 };
 
-/* ask - a stopped process is not waited for.  Returns why there will be no answer, or NULL. */
-static const char *ask(struct asked *asked, const char *name, uid_t uid, uint32_t want, char state)
+/* ask_process - a stopped process is not waited for.  Returns why there will be no answer, or NULL. */
+static const char *ask_process(struct asked *asked, const char *name, uid_t uid, uint32_t want, char state)
 {
 	struct inspect_ask request = { INSPECT_MAGIC, INSPECT_VERSION, want, 0 };
 
@@ -191,12 +191,12 @@ static const char *ask(struct asked *asked, const char *name, uid_t uid, uint32_
 	return NULL;
 }
 
-/* hear - read the answer.  A process that has ended meanwhile has none. */
-static void hear(struct asked *asked, struct answers *answers)
+/* hear_answer - read the answer.  A process that has ended meanwhile has none. */
+static void hear_answer(struct asked *asked, struct answers *answers)
 {
 	struct answer *answer = &asked->answer;
 
-	if (!answer->silent && (!receive(asked->fd, answer) || !answer->len))
+	if (!answer->silent && (!receive_answer(asked->fd, answer) || !answer->len))
 		answer->silent = "it has not answered: its library is of another release than this fi_top, or the "
 				 "machine is overloaded";
 	if (asked->fd >= 0)
@@ -208,7 +208,7 @@ static void hear(struct asked *asked, struct answers *answers)
 		if (!state_of(answer->pid, answer->command, sizeof(answer->command)))
 			return;
 	}
-	add(answers, answer);
+	add_answer(answers, answer);
 }
 
 static void hear_all(struct batch *batch)
@@ -216,7 +216,7 @@ static void hear_all(struct batch *batch)
 	size_t i;
 
 	for (i = 0; i < batch->cnt; i++)
-		hear(&batch->of[i], batch->answers);
+		hear_answer(&batch->of[i], batch->answers);
 	batch->cnt = 0;
 }
 
@@ -229,7 +229,7 @@ static void ask_one_more(struct batch *batch, const char *name, pid_t pid, uid_t
 	state = state_of(pid, asked->answer.command, sizeof(asked->answer.command));
 	if (!state || state == 'Z')
 		return;
-	asked->answer.silent = ask(asked, name, uid, batch->want, state);
+	asked->answer.silent = ask_process(asked, name, uid, batch->want, state);
 	if (++batch->cnt == ASKED_MAX)
 		hear_all(batch);
 }
@@ -285,31 +285,31 @@ static void clean_all(union record *r)
 {
 	switch (r->head.type) {
 	case INSPECT_PROCESS:
-		clean(r->process.release, sizeof(r->process.release));
-		clean(r->process.command, sizeof(r->process.command));
+		clean_text(r->process.release, sizeof(r->process.release));
+		clean_text(r->process.command, sizeof(r->process.command));
 		break;
 	case INSPECT_EP:
-		clean(r->ep.provider, sizeof(r->ep.provider));
-		clean(r->ep.kind, sizeof(r->ep.kind));
-		clean(r->ep.addr, sizeof(r->ep.addr));
+		clean_text(r->ep.provider, sizeof(r->ep.provider));
+		clean_text(r->ep.kind, sizeof(r->ep.kind));
+		clean_text(r->ep.addr, sizeof(r->ep.addr));
 		break;
 	case INSPECT_PEER:
-		clean(r->peer.addr, sizeof(r->peer.addr));
-		clean(r->peer.link, sizeof(r->peer.link));
-		clean(r->peer.state, sizeof(r->peer.state));
+		clean_text(r->peer.addr, sizeof(r->peer.addr));
+		clean_text(r->peer.link, sizeof(r->peer.link));
+		clean_text(r->peer.state, sizeof(r->peer.state));
 		break;
 	case INSPECT_PATH_TEXT:
-		clean(r->path.text, sizeof(r->path.text));
+		clean_text(r->path.text, sizeof(r->path.text));
 		break;
 	case INSPECT_SEND:
-		clean(r->send.what, sizeof(r->send.what));
-		clean(r->send.waits, sizeof(r->send.waits));
+		clean_text(r->send.what, sizeof(r->send.what));
+		clean_text(r->send.waits, sizeof(r->send.waits));
 		break;
 	case INSPECT_RECV:
-		clean(r->recv.from, sizeof(r->recv.from));
+		clean_text(r->recv.from, sizeof(r->recv.from));
 		break;
 	case INSPECT_MSG:
-		clean(r->msg.from, sizeof(r->msg.from));
+		clean_text(r->msg.from, sizeof(r->msg.from));
 		break;
 	default:
 		break;

@@ -43,8 +43,8 @@ static const struct metric {
 	  INSPECT_PEER, offsetof(struct inspect_peer, resent_bytes) },
 };
 
-/* label - @val has printable characters alone (record_at()); quotes and backslashes are escaped. */
-static void label(const char *name, const char *val, FILE *out)
+/* put_label - @val has printable characters alone (record_at()); quotes and backslashes are escaped. */
+static void put_label(const char *name, const char *val, FILE *out)
 {
 	fprintf(out, "%s=\"", name);
 	for (; *val; val++)
@@ -52,24 +52,24 @@ static void label(const char *name, const char *val, FILE *out)
 	fputc('"', out);
 }
 
-/* labels - of an endpoint, or of a peer of it. */
-static void labels(const struct answer *answer, const char *command, const struct inspect_ep *ep,
-		   const struct inspect_peer *peer, FILE *out)
+/* put_labels - of an endpoint, or of a peer of it. */
+static void put_labels(const struct answer *answer, const char *command, const struct inspect_ep *ep,
+		       const struct inspect_peer *peer, FILE *out)
 {
 	fprintf(out, "{pid=\"%ld\",", (long) answer->pid);
 	if (answer->rank >= 0)
 		fprintf(out, "rank=\"%d\",", answer->rank);
-	label("command", command, out);
+	put_label("command", command, out);
 	fputc(',', out);
-	label("provider", ep->provider, out);
+	put_label("provider", ep->provider, out);
 	fputc(',', out);
 	fprintf(out, "endpoint=\"%" PRIx64 "\",", ep->id);
-	label("addr", ep->addr, out);
+	put_label("addr", ep->addr, out);
 	if (peer) {
 		fputc(',', out);
-		label("peer", peer->addr, out);
+		put_label("peer", peer->addr, out);
 		fputc(',', out);
-		label("link", peer->link, out);
+		put_label("link", peer->link, out);
 	}
 	fputc('}', out);
 }
@@ -91,7 +91,7 @@ static void show_samples(const struct metric *metric, const struct answer *answe
 			continue;
 		memcpy(&val, (const uint8_t *) &r + metric->field, sizeof(val));
 		fprintf(out, "%s%s", metric->name, metric->counter ? "_total" : "");
-		labels(answer, command, &ep, metric->type == INSPECT_PEER ? &r.peer : NULL, out);
+		put_labels(answer, command, &ep, metric->type == INSPECT_PEER ? &r.peer : NULL, out);
 		fprintf(out, " %" PRIu64 "\n", val);
 	}
 }

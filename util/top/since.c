@@ -18,7 +18,7 @@ struct seen {
 	uint64_t val[4];	/* since when, or what a connection has moved */
 };
 
-static int compare(const void *a, const void *b)
+static int cmp_seen(const void *a, const void *b)
 {
 	return memcmp(((const struct seen *) a)->key, ((const struct seen *) b)->key,
 		      sizeof(((const struct seen *) a)->key));
@@ -66,7 +66,7 @@ static size_t key_of(const union record *r, struct seen *seen)
 
 static const struct seen *find_old(const struct since *since, const struct seen *seen)
 {
-	return since->cnt ? bsearch(seen, since->of, since->cnt, sizeof(*seen), compare) : NULL;
+	return since->cnt ? bsearch(seen, since->of, since->cnt, sizeof(*seen), cmp_seen) : NULL;
 }
 
 /* rates_of - of a connection; one that stands since less time begins at 0. */
@@ -138,7 +138,7 @@ void since_update(struct since *since, struct answers *answers, uint64_t ns)
 		return;
 	for (i = 0; i < answers->cnt; i++)
 		update_answer(since, &answers->of[i], &next);
-	qsort(next.of, next.cnt, sizeof(*next.of), compare);
+	qsort(next.of, next.cnt, sizeof(*next.of), cmp_seen);
 	since_free(since);
 	*since = next;
 }
