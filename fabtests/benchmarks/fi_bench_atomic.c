@@ -14,7 +14,7 @@ static const struct ft_col cols[] = {
 enum kind { ADD, FETCH_ADD, COMPARE_SWAP };
 static const char *const names[] = { "add", "fetch-add", "compare-swap" };
 
-static int valid(struct ft_ep *e, enum kind kind)
+static int kind_valid(struct ft_ep *e, enum kind kind)
 {
 	size_t cnt;
 
@@ -23,7 +23,7 @@ static int valid(struct ft_ep *e, enum kind kind)
 	       fi_compare_atomicvalid(e->ep, FI_UINT64, FI_CSWAP, &cnt);
 }
 
-static void post(struct ft *ft, struct ft_ep *e, enum kind kind, void *ctx)
+static void post_atomic(struct ft *ft, struct ft_ep *e, enum kind kind, void *ctx)
 {
 	uint64_t *arg = (uint64_t *) ft->tx.p, *cmp = arg + 8, *was = arg + 16;
 	struct ft_remote *to = &ft->remote;
@@ -49,7 +49,7 @@ static struct ft_spread one_by_one(struct ft *ft, struct ft_ep *e, enum kind kin
 	for (int i = 0; i < ft->opt.iters; i++) {
 		uint64_t start = ft_now_ns();
 
-		post(ft, e, kind, &e->tx_ctx);
+		post_atomic(ft, e, kind, &e->tx_ctx);
 		ft_wait_tx(e, e->tx_posted);
 		ns[i] = (uint32_t) (ft_now_ns() - start);
 	}
@@ -59,7 +59,7 @@ static struct ft_spread one_by_one(struct ft *ft, struct ft_ep *e, enum kind kin
 }
 
 /* Operations a second with a window of them in flight. */
-static double windowed(struct ft *ft, struct ft_ep *e, enum kind kind)
+static double rate_windowed(struct ft *ft, struct ft_ep *e, enum kind kind)
 {
 	uint64_t start, window = (uint64_t) ft->opt.window;
 	struct fi_context2 *ctx = calloc(window, sizeof(*ctx));
@@ -68,7 +68,7 @@ static double windowed(struct ft *ft, struct ft_ep *e, enum kind kind)
 	for (int i = 0; i < ft->opt.iters; i++) {
 		if (e->tx_posted - e->tx_done >= window)
 			ft_wait_tx(e, e->tx_posted - window / 2);
-		post(ft, e, kind, &ctx[(uint64_t) i % window]);
+		post_atomic(ft, e, kind, &ctx[(uint64_t) i % window]);
 	}
 	ft_wait_tx(e, e->tx_posted);
 	free(ctx);
@@ -91,14 +91,14 @@ static double local_ns(enum kind kind)
 	return (double) (ft_now_ns() - start) / cnt;
 }
 
-static void client(struct ft *ft, enum kind kind, double bare)
+static void measure_kind(struct ft *ft, enum kind kind, double bare)
 {
 	struct ft_spread s;
 
 	ft_at("in atomic operations");
 	s = one_by_one(ft, &ft->ep, kind);
 	ft_table_row(ft, cols, FT_COUNT(cols), names[kind],
-		     (double[]) { ft->opt.iters, s.p50_us, s.p99_us, windowed(ft, &ft->ep, kind),
+		     (double[]) { ft->opt.iters, s.p50_us, s.p99_us, rate_windowed(ft, &ft->ep, kind),
 				  local_ns(kind), bare, ft_ratio(s.p50_us, bare) });
 }
 
@@ -124,8 +124,8 @@ int main(int argc, char **argv)
 		ft_sync(&ft);
 		if (ft.server)
 			ft_serve(&ft);
-		else if (!valid(&ft.ep, kind))
-			client(&ft, kind, bare);
+		else if (!kind_valid(&ft.ep, kind))
+			measure_kind(&ft, kind, bare);
 		ft_sync(&ft);
 	}
 	return ft_end(&ft);

@@ -24,7 +24,7 @@ static void one_msg(struct ft *ft)
 	ft_ep_close(&e);
 }
 
-static void connects(struct ft *ft, int cnt, uint32_t *ns)
+static void time_connects(struct ft *ft, int cnt, uint32_t *ns)
 {
 	ft_at("connecting");
 	for (int i = 0; i < cnt; i++) {
@@ -75,7 +75,7 @@ int main(int argc, char **argv)
 	ft_floor_connect(&ft, cnt, ns);
 	bare = ft_spread(ns, cnt);
 	if (msg)
-		connects(&ft, cnt, ns);
+		time_connects(&ft, cnt, ns);
 	else
 		first_words(&ft, cnt, ns);
 	mine = ft_spread(ns, cnt);

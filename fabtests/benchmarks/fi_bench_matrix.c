@@ -48,7 +48,7 @@ static struct cell {
 
 /* ---- one operation ---- */
 
-static struct fi_rma_iov target(void)
+static struct fi_rma_iov rma_target(void)
 {
 	struct ft_remote *to = &cell.ft->remote;
 
@@ -61,7 +61,7 @@ static struct ft_buf *local_buf(bool reads)
 	return reads ? &cell.ft->rx : &cell.ft->tx;
 }
 
-static size_t split(struct iovec *iov, void *desc[IOVS], struct ft_buf *b)
+static size_t split_buf(struct iovec *iov, void *desc[IOVS], struct ft_buf *b)
 {
 	size_t first = cell.len / 2, cnt = cell.len > 1 && cell.ft->info->tx_attr->iov_limit > 1 ? 2 : 1;
 
@@ -106,7 +106,7 @@ static ssize_t do_sendv(void *ctx)
 {
 	struct iovec iov[IOVS];
 	void *desc[IOVS];
-	size_t cnt = split(iov, desc, local_buf(false));
+	size_t cnt = split_buf(iov, desc, local_buf(false));
 
 	return fi_sendv(EP, iov, desc, cnt, PEER, ctx);
 }
@@ -129,7 +129,7 @@ static ssize_t rma_flags(bool reads, void *ctx, uint64_t flags)
 {
 	struct ft_buf *b = local_buf(reads);
 	struct iovec iov = { b->p, cell.len };
-	struct fi_rma_iov to = target();
+	struct fi_rma_iov to = rma_target();
 	struct fi_msg_rma msg = { .msg_iov = &iov, .desc = &b->desc, .iov_count = 1, .addr = PEER,
 				  .rma_iov = &to, .rma_iov_count = 1, .context = ctx };
 
@@ -198,7 +198,7 @@ static bool post_one(const struct call *c, uint64_t last)
 
 /* ---- completions ---- */
 
-static void take(const struct fi_cq_tagged_entry *entry)
+static void take_entry(const struct fi_cq_tagged_entry *entry)
 {
 	struct fi_context2 *tx_ctx = cell.tx_ctx[cell.ctxs];
 	char *ctx = entry->op_context;
@@ -213,7 +213,7 @@ static void take(const struct fi_cq_tagged_entry *entry)
 	}
 }
 
-static void failed(struct fid_cq *cq)
+static void fail_on_error(struct fid_cq *cq)
 {
 	struct fi_cq_err_entry err = { 0 };
 
@@ -245,7 +245,7 @@ static ssize_t read_queue(struct fi_cq_tagged_entry *entry)
 }
 
 /* Takes what has completed; counters are read, and the queue for what comes to it all the same. */
-static void turn(void)
+static void poll_once(void)
 {
 	struct fi_cq_tagged_entry entry[BATCH_MAX];
 	static unsigned int fruitless;
@@ -264,7 +264,7 @@ static void turn(void)
 	if (!cell.ft->opt.counter || fruitless % 16 == 0)
 		n = read_queue(entry);
 	if (n == -FI_EAVAIL)
-		failed(cell.e->txcq);
+		fail_on_error(cell.e->txcq);
 	if (n == -FI_EAGAIN && ++fruitless % YIELD == 0)
 		sched_yield();
 	if (n == -FI_EAGAIN && fruitless % LOOKS == 0)
@@ -272,7 +272,7 @@ static void turn(void)
 	if (n != -FI_EAGAIN)
 		FT_TRY(n);
 	for (ssize_t i = 0; i < n && !cell.ft->opt.counter; i++)
-		take(&entry[i]);
+		take_entry(&entry[i]);
 }
 
 /* ---- patterns ---- */
@@ -295,20 +295,20 @@ static void post_receives(uint64_t in)
 }
 
 /* Until @out operations of this side and @in messages of the peer are done. */
-static void stream(const struct call *c, uint64_t out, uint64_t in, size_t window)
+static void run_stream(const struct call *c, uint64_t out, uint64_t in, size_t window)
 {
 	cell.group = window > 1 ? window / 2 : 1;
 	while (cell.done < out || cell.rx_done < in) {
 		post_receives(in);
 		if (cell.posted >= out || cell.posted - cell.done >= window || !post_one(c, out))
-			turn();
+			poll_once();
 	}
 }
 
 /* Both sides: a message each way, after which everything before it has arrived. Waiting for it
  * makes the progress that the peer's RMA needs.
  */
-static void meet(void)
+static void meet_peer(void)
 {
 	static const struct call last = { "the last message", MSG, false, false, do_sendmsg };
 	enum family family = cell.family;
@@ -317,12 +317,12 @@ static void meet(void)
 	if (family != TAGGED)
 		cell.family = MSG;
 	cell.len = 0;
-	stream(&last, cell.posted + 1, cell.rx_posted + 1, 1);
+	run_stream(&last, cell.posted + 1, cell.rx_posted + 1, 1);
 	cell.len = len;
 	cell.family = family;
 }
 
-static void pingpong(const struct call *c, uint64_t ops)
+static void run_pingpong(const struct call *c, uint64_t ops)
 {
 	bool first = !cell.ft->server;
 
@@ -330,13 +330,13 @@ static void pingpong(const struct call *c, uint64_t ops)
 	for (uint64_t i = 1; i <= ops; i++) {
 		post_receives(i < ops ? i + 1 : ops);
 		while (!first && cell.rx_done < i)
-			turn();
+			poll_once();
 		while (cell.posted - cell.done >= cell.window || !post_one(c, ops))
-			turn();
+			poll_once();
 		while (first && cell.rx_done < i)
-			turn();
+			poll_once();
 	}
-	stream(c, ops, ops, cell.window);
+	run_stream(c, ops, ops, cell.window);
 }
 
 static void start_cell(const struct call *c, size_t len)
@@ -354,7 +354,7 @@ static void start_cell(const struct call *c, size_t len)
 /* Microseconds of one operation: half a round trip of messages, the time to completion of RMA, or
  * a stream's time by the operations of one side.
  */
-static double run(const struct call *c, enum pattern pattern, size_t len, uint64_t ops)
+static double run_pattern(const struct call *c, enum pattern pattern, size_t len, uint64_t ops)
 {
 	bool messages = c->family == MSG || c->family == TAGGED;
 	bool mine = pattern == BOTH_WAYS || !cell.ft->server, echoes = messages && pattern == LATENCY;
@@ -368,16 +368,16 @@ static double run(const struct call *c, enum pattern pattern, size_t len, uint64
 	ft_sync(cell.ft);
 	start = ft_now_ns();
 	if (echoes) {
-		pingpong(c, ops);
+		run_pingpong(c, ops);
 		return (double) (ft_now_ns() - start) / 2e3 / (double) ops;
 	}
-	stream(c, mine ? ops : 0, in, pattern == LATENCY ? 1 : cell.window);
+	run_stream(c, mine ? ops : 0, in, pattern == LATENCY ? 1 : cell.window);
 	if (pattern == LATENCY) {
 		start = ft_now_ns() - start;
-		meet();
+		meet_peer();
 		return (double) start / 1e3 / (double) ops;
 	}
-	meet();
+	meet_peer();
 	return (double) (ft_now_ns() - start) / 1e3 / (double) ops;
 }
 
@@ -399,11 +399,11 @@ static void name_cell(char label[LABEL], const struct call *c, enum pattern patt
 	snprintf(label, LABEL, "%s %s %zu", c->name, patterns[pattern], len);
 }
 
-static void measure(const struct call *c, enum pattern pattern, size_t len)
+static void measure_cell(const struct call *c, enum pattern pattern, size_t len)
 {
 	char label[LABEL];
-	uint64_t ops = agree_ops(run(c, pattern, len, FIRST_OPS));
-	double us = run(c, pattern, len, ops);
+	uint64_t ops = agree_ops(run_pattern(c, pattern, len, FIRST_OPS));
+	double us = run_pattern(c, pattern, len, ops);
 
 	name_cell(label, c, pattern, len);
 	if (!cell.ft->server)
@@ -414,7 +414,7 @@ static void measure(const struct call *c, enum pattern pattern, size_t len)
 /* ---- which cells ---- */
 
 /* Is @label one of the cells that --cells names? */
-static bool wanted(const char *cells, const char *label)
+static bool cell_wanted(const char *cells, const char *label)
 {
 	size_t len = strlen(label), word;
 
@@ -434,7 +434,7 @@ static bool has_cell(const struct ft *ft, const struct call *c, enum pattern pat
 	size_t most = 0;
 
 	name_cell(label, c, pattern, len);
-	if (!wanted(ft->opt.cells, label))
+	if (!cell_wanted(ft->opt.cells, label))
 		return false;
 	if (!(ft->info->caps & caps[c->family]) || !len || len > ft->info->ep_attr->max_msg_size)
 		return false;
@@ -452,7 +452,7 @@ static bool has_cell(const struct ft *ft, const struct call *c, enum pattern pat
 	return !fi_atomicvalid(ft->ep.ep, FI_UINT64, FI_SUM, &most) && len % 8 == 0 && len / 8 <= most;
 }
 
-static void cells(struct ft *ft)
+static void measure_cells(struct ft *ft)
 {
 	bool any = false;
 
@@ -460,7 +460,7 @@ static void cells(struct ft *ft)
 		for (enum pattern p = LATENCY; p <= BOTH_WAYS; p++)
 			for (size_t s = 0; s < ft->opt.size_cnt; s++)
 				if (ft_agree(ft, has_cell(ft, &calls[i], p, ft->opt.sizes[s]))) {
-					measure(&calls[i], p, ft->opt.sizes[s]);
+					measure_cell(&calls[i], p, ft->opt.sizes[s]);
 					any = true;
 				}
 	if (ft->opt.cells && !any)
@@ -469,7 +469,7 @@ static void cells(struct ft *ft)
 }
 
 /* The richest endpoint that the provider has. */
-static void find(struct ft *ft, struct ft_test *test)
+static void find_endpoint(struct ft *ft, struct ft_test *test)
 {
 	static const uint64_t caps[] = {
 		FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC, FI_MSG | FI_TAGGED | FI_RMA, FI_MSG | FI_TAGGED,
@@ -500,7 +500,7 @@ int main(int argc, char **argv)
 	ft_meet(&ft, &test, argc, argv);
 	if (ft.opt.prefix || ft.opt.batch > BATCH_MAX)
 		ft_skip("--batch is %d at most, and -k msg_prefix has no cells", BATCH_MAX);
-	find(&ft, &test);
+	find_endpoint(&ft, &test);
 	test.tx_bind = ft.opt.selective ? FI_SELECTIVE_COMPLETION : 0;
 	ft_open_domain(&ft);
 	ft_open(&ft);
@@ -511,7 +511,7 @@ int main(int argc, char **argv)
 	window = ft.info->rx_attr->size < window ? ft.info->rx_attr->size : window;
 	cell.window = ft_agree(&ft, window ? window : 1);
 	ft_table_head(&ft, cols, FT_COUNT(cols), "nothing");
-	cells(&ft);
+	measure_cells(&ft);
 	ft_watch(ft.opt.limit_s);
 	return ft_end(&ft);
 }

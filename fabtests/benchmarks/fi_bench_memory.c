@@ -20,7 +20,7 @@ struct load {
 	double bytes, fds;
 };
 
-static struct load now(void)
+static struct load load_now(void)
 {
 	long long pages = 0, resident = 0;
 	FILE *f = fopen("/proc/self/statm", "r");
@@ -40,25 +40,25 @@ static struct load now(void)
 }
 
 /* Called before and after: the second time it is the difference. */
-static void look(void *arg)
+static void load_look(void *arg)
 {
-	struct load *l = arg, n = now();
+	struct load *l = arg, n = load_now();
 
 	l->bytes = n.bytes - l->bytes;
 	l->fds = n.fds - l->fds;
 }
 
-static void step(struct ft *ft, struct ft_crowd *c, int from, int to)
+static void memory_step(struct ft *ft, struct ft_crowd *c, int from, int to)
 {
 	struct load mine = { 0 }, bare = { 0 };
 	int cnt = to - from;
 
-	look(&mine);
+	load_look(&mine);
 	for (int i = from; i < to; i++)
 		ft_crowd_hello(ft, c, i);
 	ft_sync(ft);
-	look(&mine);
-	ft_floor_hold(ft, cnt, look, &bare);
+	load_look(&mine);
+	ft_floor_hold(ft, cnt, load_look, &bare);
 	if (!ft->server)
 		ft_table_row_n(ft, cols, FT_COUNT(cols), (size_t) cnt,
 			       (double[]) { mine.bytes / cnt, mine.fds / cnt, bare.bytes / cnt,
@@ -83,7 +83,7 @@ int main(int argc, char **argv)
 	for (int from = 1, to, some = 4; from <= cnt; from = to, some *= 4) {
 		to = from + some < cnt + 1 ? from + some : cnt + 1;
 		ft_at("speaking to one peer after the other");
-		step(&ft, &c, from, to);
+		memory_step(&ft, &c, from, to);
 	}
 	ft_crowd_close(&c);
 	return ft_end(&ft);

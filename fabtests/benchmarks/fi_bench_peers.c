@@ -20,7 +20,7 @@ struct slot {
 	struct ft_ep *e;
 };
 
-static void sink(struct ft *ft, struct ft_crowd *c, int peers, int share, int depth)
+static void peers_sink(struct ft *ft, struct ft_crowd *c, int peers, int share, int depth)
 {
 	struct slot *slots = calloc((size_t) peers * (size_t) depth, sizeof(*slots));
 	struct fi_cq_tagged_entry got[16];
@@ -53,7 +53,7 @@ static void sink(struct ft *ft, struct ft_crowd *c, int peers, int share, int de
 	free(slots);
 }
 
-static double source(struct ft *ft, struct ft_crowd *c, int peers, int share, size_t len)
+static double peers_source(struct ft *ft, struct ft_crowd *c, int peers, int share, size_t len)
 {
 	uint64_t start, window = (uint64_t) ft->opt.window;
 	struct fi_context2 *ctx = calloc(window, sizeof(*ctx));
@@ -73,8 +73,8 @@ static double source(struct ft *ft, struct ft_crowd *c, int peers, int share, si
 	return (double) (ft_now_ns() - start) / 1e9;
 }
 
-/* turns - half a round trip, in us. */
-static double turns(struct ft *ft, struct ft_crowd *c, int peers, int iters)
+/* peers_turns - half a round trip, in us. */
+static double peers_turns(struct ft *ft, struct ft_crowd *c, int peers, int iters)
 {
 	uint64_t start;
 
@@ -86,7 +86,7 @@ static double turns(struct ft *ft, struct ft_crowd *c, int peers, int iters)
 	return (double) (ft_now_ns() - start) / 2e3 / iters;
 }
 
-static void run(struct ft *ft, struct ft_crowd *c, int peers, size_t len)
+static void peers_run(struct ft *ft, struct ft_crowd *c, int peers, size_t len)
 {
 	int share = (ft->opt.iters + peers - 1) / peers, iters = share * peers;
 	int depth = ft->opt.window / peers + 2;
@@ -94,17 +94,17 @@ static void run(struct ft *ft, struct ft_crowd *c, int peers, size_t len)
 
 	ft_at("sending to many peers");
 	if (ft->server) {
-		sink(ft, c, peers, share, depth < share ? depth : share);
-		turns(ft, c, peers, iters);
+		peers_sink(ft, c, peers, share, depth < share ? depth : share);
+		peers_turns(ft, c, peers, iters);
 		for (int i = 0; i < peers; i++)
 			c->e[i]->rx_done = c->e[i]->rx_posted = 0;
 		return;
 	}
-	s = source(ft, c, peers, share, len);
+	s = peers_source(ft, c, peers, share, len);
 	rate = iters / s;
 	ft_table_row_n(ft, cols, FT_COUNT(cols), (size_t) peers,
 		       (double[]) { (double) len, iters, s, 1e6 / rate, rate, bare,
-				    ft_ratio(rate, bare), turns(ft, c, peers, iters) });
+				    ft_ratio(rate, bare), peers_turns(ft, c, peers, iters) });
 }
 
 int main(int argc, char **argv)
@@ -129,7 +129,7 @@ int main(int argc, char **argv)
 		c.e[i]->rx_done = c.e[i]->rx_posted = 0;
 	ft_table_head(&ft, cols, FT_COUNT(cols), "as many bare TCP sockets");
 	for (int peers = 1; peers <= most; peers *= 4)
-		run(&ft, &c, peers, ft.opt.sizes[0]);
+		peers_run(&ft, &c, peers, ft.opt.sizes[0]);
 	ft_crowd_close(&c);
 	return ft_end(&ft);
 }

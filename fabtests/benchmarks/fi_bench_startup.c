@@ -32,7 +32,7 @@ static void open_endpoint(struct ft *ft)
 }
 
 /* The measured process exits without closing anything. */
-static void go(struct ft *ft, const char *stage)
+static void run_stage(struct ft *ft, const char *stage)
 {
 	ft->hints = ft_hints(ft);
 	ft_getinfo(ft);
@@ -48,7 +48,7 @@ static void go(struct ft *ft, const char *stage)
 	_exit(0);
 }
 
-static uint32_t life(const char *path, char **argv)
+static uint32_t time_process(const char *path, char **argv)
 {
 	uint64_t start = ft_now_ns();
 	int status, err;
@@ -65,7 +65,7 @@ static uint32_t life(const char *path, char **argv)
 }
 
 /* The file of this program; under valgrind its link in /proc is another's. */
-static const char *self(void)
+static const char *self_path(void)
 {
 	static char path[4096];
 	ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 1);
@@ -75,7 +75,7 @@ static const char *self(void)
 }
 
 /* Alternates with the empty process, so that both run under the same conditions. */
-static void row(const struct ft *ft, const char *stage, char **argv)
+static void stage_row(const struct ft *ft, const char *stage, char **argv)
 {
 	static char *nothing[] = { "true", NULL };
 	int cnt = ft->opt.iters;
@@ -85,7 +85,7 @@ static void row(const struct ft *ft, const char *stage, char **argv)
 
 	setenv(stage_var, stage, 1);
 	for (int i = -2; i < cnt; i++) {	/* the first ones fill the caches */
-		uint32_t x = life(self(), argv), y = life("true", nothing);
+		uint32_t x = time_process(self_path(), argv), y = time_process("true", nothing);
 
 		if (i >= 0) {
 			mine[i] = x;
@@ -113,12 +113,12 @@ int main(int argc, char **argv)
 		return 0;
 	ft_meet(&ft, &test, argc, argv);
 	if (stage)
-		go(&ft, stage);
+		run_stage(&ft, stage);
 	ft.hints = ft_hints(&ft);
 	ft_getinfo(&ft);
 	ft_table_head(&ft, cols, FT_COUNT(cols), "an empty process");
 	for (size_t i = 0; i < FT_COUNT(stages); i++)
-		row(&ft, stages[i], argv);
+		stage_row(&ft, stages[i], argv);
 	unsetenv(stage_var);
 	return ft_end(&ft);
 }

@@ -45,7 +45,7 @@ static void one_way(struct worker *w)
 		ft_wait_tx(&w->e, w->e.tx_posted);
 }
 
-static void *work(void *arg)
+static void *thread_work(void *arg)
 {
 	one_way(arg);
 	return NULL;
@@ -56,14 +56,14 @@ static void all_one_way(size_t len, int iters)
 	for (int i = 0; i < threads; i++) {
 		workers[i].len = len;
 		workers[i].iters = iters;
-		if (pthread_create(&workers[i].thread, NULL, work, &workers[i]))
+		if (pthread_create(&workers[i].thread, NULL, thread_work, &workers[i]))
 			ft_fail("cannot start thread %d", i);
 	}
 	for (int i = 0; i < threads; i++)
 		pthread_join(workers[i].thread, NULL);
 }
 
-static void step(struct ft *ft, struct ft_ep *e, struct ft_figure *f)
+static void threads_step(struct ft *ft, struct ft_ep *e, struct ft_figure *f)
 {
 	uint64_t start;
 
@@ -99,7 +99,7 @@ int main(int argc, char **argv)
 		ft_buf_open(&ft, &workers[i].rx, ft.rx.len, 0);
 		workers[i].ctx = calloc((size_t) ft.opt.window, sizeof(*workers[i].ctx));
 	}
-	ft_bench_run(&ft, FT_STREAM, step);
+	ft_bench_run(&ft, FT_STREAM, threads_step);
 	ft_sync(&ft);
 	for (int i = 0; i < threads; i++) {
 		ft_buf_close(&workers[i].rx);

@@ -5,7 +5,7 @@
 #include "common/ft.h"
 
 /* One side reads or writes (-o) the other's memory; the other only makes progress. */
-static void post(struct ft *ft, struct ft_ep *e, size_t len, void *ctx)
+static void post_rma(struct ft *ft, struct ft_ep *e, size_t len, void *ctx)
 {
 	if (ft->opt.rma == FT_READ)
 		FT_POST(e, fi_read(e->ep, ft->rx.p, len, ft->rx.desc, e->peer, ft->remote.addr,
@@ -16,7 +16,7 @@ static void post(struct ft *ft, struct ft_ep *e, size_t len, void *ctx)
 	e->tx_posted++;
 }
 
-static void client(struct ft *ft, struct ft_ep *e, struct ft_figure *f)
+static void rma_client(struct ft *ft, struct ft_ep *e, struct ft_figure *f)
 {
 	int window = ft->opt.window;
 	struct fi_context2 *ctx = calloc((size_t) window, sizeof(*ctx));
@@ -24,7 +24,7 @@ static void client(struct ft *ft, struct ft_ep *e, struct ft_figure *f)
 	for (int i = 0; i < f->iters; i++) {
 		if (i >= window)
 			ft_wait_tx(e, e->tx_posted - (uint64_t) window + 1);
-		post(ft, e, f->len, &ctx[i % window]);
+		post_rma(ft, e, f->len, &ctx[i % window]);
 	}
 	ft_wait_tx(e, e->tx_posted);
 	free(ctx);
@@ -33,7 +33,7 @@ static void client(struct ft *ft, struct ft_ep *e, struct ft_figure *f)
 /* The client ends with an empty message: waiting for it makes progress here, and the reply says
  * that everything before it has arrived.
  */
-static void step(struct ft *ft, struct ft_ep *e, struct ft_figure *f)
+static void rma_bw_step(struct ft *ft, struct ft_ep *e, struct ft_figure *f)
 {
 	bool reads = ft->opt.rma == FT_READ;
 	uint64_t start;
@@ -46,7 +46,7 @@ static void step(struct ft *ft, struct ft_ep *e, struct ft_figure *f)
 	ft_sync(ft);
 	start = ft_now_ns();
 	if (!ft->server)
-		client(ft, e, f);
+		rma_client(ft, e, f);
 	ft_pingpong(e, 0, 1, NULL);
 	f->total_s = (double) (ft_now_ns() - start) / 1e9;
 	/* Where a message may overtake a write, its arrival does not prove that the data has
@@ -71,6 +71,6 @@ int main(int argc, char **argv)
 		ft_skip("-o writedata is what fi_rma_pingpong measures");
 	if (ft.opt.window > (int) ft.info->tx_attr->size)
 		ft.opt.window = (int) ft.info->tx_attr->size;
-	ft_bench_run(&ft, FT_STREAM, step);
+	ft_bench_run(&ft, FT_STREAM, rma_bw_step);
 	return ft_end(&ft);
 }

@@ -5,7 +5,7 @@
 #include "common/ft.h"
 
 /* Each side writes into the other's buffer with remote CQ data. */
-static void put(struct ft *ft, struct ft_ep *e, size_t len, uint64_t i)
+static void put_data(struct ft *ft, struct ft_ep *e, size_t len, uint64_t i)
 {
 	FT_POST(e, fi_writedata(e->ep, ft->tx.p, len, ft->tx.desc, i, e->peer, ft->remote.addr,
 				ft->remote.key, &e->tx_ctx));
@@ -13,13 +13,13 @@ static void put(struct ft *ft, struct ft_ep *e, size_t len, uint64_t i)
 }
 
 /* With FI_RX_CQ_DATA each of these writes consumes a receive. */
-static void expect(struct ft *ft, struct ft_ep *e)
+static void expect_data(struct ft *ft, struct ft_ep *e)
 {
 	if (ft->info->mode & FI_RX_CQ_DATA)
 		FT_POST(e, fi_recv(e->ep, NULL, 0, NULL, FI_ADDR_UNSPEC, &e->rx_ctx));
 }
 
-static void take(struct ft *ft, struct ft_ep *e, size_t len, uint64_t i)
+static void take_data(struct ft *ft, struct ft_ep *e, size_t len, uint64_t i)
 {
 	struct fi_cq_tagged_entry entry;
 
@@ -31,30 +31,30 @@ static void take(struct ft *ft, struct ft_ep *e, size_t len, uint64_t i)
 		ft_verify(ft->rx.p, len, i, "write");
 }
 
-static void rounds(struct ft *ft, struct ft_ep *e, size_t len, int iters, uint32_t *ns)
+static void rma_rounds(struct ft *ft, struct ft_ep *e, size_t len, int iters, uint32_t *ns)
 {
 	ft_sync(ft);
 	for (int i = 0; i < iters; i++) {
 		uint64_t start = ft_now_ns();
 
-		expect(ft, e);
+		expect_data(ft, e);
 		if (ft->server)
-			take(ft, e, len, (uint64_t) i);
+			take_data(ft, e, len, (uint64_t) i);
 		if (ft->opt.verify)
 			ft_fill(ft->tx.p, len, (uint64_t) i);
-		put(ft, e, len, (uint64_t) i);
+		put_data(ft, e, len, (uint64_t) i);
 		if (!ft->server)
-			take(ft, e, len, (uint64_t) i);
+			take_data(ft, e, len, (uint64_t) i);
 		ns[i] = (uint32_t) (ft_now_ns() - start);
 	}
 	ft_sync(ft);
 }
 
-static void step(struct ft *ft, struct ft_ep *e, struct ft_figure *f)
+static void rma_rounds_step(struct ft *ft, struct ft_ep *e, struct ft_figure *f)
 {
 	uint32_t *ns = calloc((size_t) f->iters, sizeof(*ns));
 
-	rounds(ft, e, f->len, f->iters, ns);
+	rma_rounds(ft, e, f->len, f->iters, ns);
 	ft_bench_percentiles(f, ns, f->iters);
 	free(ns);
 }
@@ -68,6 +68,6 @@ int main(int argc, char **argv)
 	struct ft ft;
 
 	ft_begin(&ft, &test, argc, argv);
-	ft_bench_run(&ft, FT_LATENCY, step);
+	ft_bench_run(&ft, FT_LATENCY, rma_rounds_step);
 	return ft_end(&ft);
 }

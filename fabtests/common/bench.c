@@ -29,7 +29,7 @@ static const struct {
 	[FT_RATE] = { rate, FT_COUNT(rate) },
 };
 
-static void row(const struct ft *ft, enum ft_kind kind, const struct ft_figure *f)
+static void print_row(const struct ft *ft, enum ft_kind kind, const struct ft_figure *f)
 {
 	double us = f->total_s * 1e6 / f->xfers, mbps = (double) f->len / us;
 	double mine = kind == FT_STREAM ? mbps : kind == FT_RATE ? 1e6 / us : f->p50_us > 0 ? f->p50_us : us;
@@ -42,7 +42,7 @@ static void row(const struct ft *ft, enum ft_kind kind, const struct ft_figure *
 		       kind == FT_STREAM ? as_stream : kind == FT_RATE ? as_rate : as_latency);
 }
 
-static double bare(struct ft *ft, enum ft_kind kind, const struct ft_figure *f)
+static double bare_socket(struct ft *ft, enum ft_kind kind, const struct ft_figure *f)
 {
 	double mbps;
 
@@ -67,10 +67,10 @@ void ft_bench_run(struct ft *ft, enum ft_kind kind,
 			continue;
 		if (fig.len > 100000 && fig.iters > 200)
 			fig.iters = 200;
-		fig.bare = bare(ft, kind, &fig);
+		fig.bare = bare_socket(ft, kind, &fig);
 		step(ft, &ft->ep, &fig);
 		if (!ft->server)
-			row(ft, kind, &fig);
+			print_row(ft, kind, &fig);
 	}
 	ft_sync(ft);
 	ft_floor_close();
@@ -106,7 +106,7 @@ void ft_bench_pingpong(struct ft *ft)
 /* A window of receives stays posted, and at least half a window of sends in flight: completions
  * come in batches, and so are read in batches.
  */
-static void sink(struct ft *ft, struct ft_ep *e, size_t len, int iters, struct fi_context2 *ctx)
+static void bench_sink(struct ft *ft, struct ft_ep *e, size_t len, int iters, struct fi_context2 *ctx)
 {
 	int posted = 0, done = 0, window = ft->opt.window, half = (window + 1) / 2;
 	uint64_t base = e->rx_done;
@@ -123,7 +123,7 @@ static void sink(struct ft *ft, struct ft_ep *e, size_t len, int iters, struct f
 	ft_sync(ft);
 }
 
-static double source(struct ft *ft, struct ft_ep *e, size_t len, int iters, struct fi_context2 *ctx)
+static double bench_source(struct ft *ft, struct ft_ep *e, size_t len, int iters, struct fi_context2 *ctx)
 {
 	uint64_t start, window = (uint64_t) ft->opt.window;
 
@@ -150,9 +150,9 @@ static void bw_step(struct ft *ft, struct ft_ep *e, struct ft_figure *f)
 	if (ft->opt.verify)
 		ft_fill(ft->tx.p, f->len, 1);
 	if (ft->server)
-		sink(ft, e, f->len, f->iters, ctx);
+		bench_sink(ft, e, f->len, f->iters, ctx);
 	else
-		f->total_s = source(ft, e, f->len, f->iters, ctx);
+		f->total_s = bench_source(ft, e, f->len, f->iters, ctx);
 	/* One buffer is used for all messages, which are alike: its final content is verified. */
 	if (ft->opt.verify && ft->server)
 		ft_verify(ft->rx.p, f->len, 1, "message");

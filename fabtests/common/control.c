@@ -186,7 +186,7 @@ void ft_sync(struct ft *ft)
 		ft_ctl_swap(ft, &mine, &theirs, 1);
 }
 
-static struct addrinfo *resolve(struct ft *ft, const char *host, int flags)
+static struct addrinfo *resolve_host(struct ft *ft, const char *host, int flags)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = flags }, *res;
 	int rc = getaddrinfo(host, ft->opt.port, &hints, &res);
@@ -209,9 +209,9 @@ static void say_port(int fd)
 	fflush(stdout);
 }
 
-static int serve(struct ft *ft)
+static int ctl_serve(struct ft *ft)
 {
-	struct addrinfo *ai = resolve(ft, ft->opt.src_addr, AI_PASSIVE);
+	struct addrinfo *ai = resolve_host(ft, ft->opt.src_addr, AI_PASSIVE);
 	int one = 1, fd = socket(ai->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0), conn;
 
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
@@ -228,9 +228,9 @@ static int serve(struct ft *ft)
 	return conn;
 }
 
-static int dial(struct ft *ft)
+static int ctl_dial(struct ft *ft)
 {
-	struct addrinfo *ai = resolve(ft, ft->opt.peer, 0);
+	struct addrinfo *ai = resolve_host(ft, ft->opt.peer, 0);
 	int fd = -1;
 
 	for (int i = 0; i < DIAL_TRIES && fd < 0; i++) {
@@ -246,7 +246,7 @@ static int dial(struct ft *ft)
 }
 
 /* Both programs must be the same test with the same parameters. */
-static void hello(struct ft *ft)
+static void ctl_hello(struct ft *ft)
 {
 	char mine[256] = "", theirs[256] = "";
 	size_t same = sizeof(mine);
@@ -271,7 +271,7 @@ void ft_ctl_open(struct ft *ft)
 
 	ft_at(ft->server ? "waiting for the client's control connection" :
 	      "connecting to the server's control port");
-	ft->ctl = ft->server ? serve(ft) : dial(ft);
+	ft->ctl = ft->server ? ctl_serve(ft) : ctl_dial(ft);
 	if (ft->ctl < 0)
 		ft_fail("no control connection to %s, port %s: is the server running?",
 			ft->opt.peer ? ft->opt.peer : "the client", ft->opt.port);
@@ -280,7 +280,7 @@ void ft_ctl_open(struct ft *ft)
 	getsockname(ft->ctl, (struct sockaddr *) &ft->here, &len);
 	len = sizeof(ft->there);
 	getpeername(ft->ctl, (struct sockaddr *) &ft->there, &len);
-	hello(ft);
+	ctl_hello(ft);
 }
 
 void ft_ctl_close(struct ft *ft)

@@ -8,7 +8,7 @@
 
 #include "ft.h"
 
-static void *cells(size_t cnt, size_t size)
+static void *alloc_cells(size_t cnt, size_t size)
 {
 	void *p = calloc(cnt, size);
 
@@ -17,7 +17,7 @@ static void *cells(size_t cnt, size_t size)
 	return p;
 }
 
-static void tell(struct ft *ft, struct ft_ep *e)
+static void tell_name(struct ft *ft, struct ft_ep *e)
 {
 	char name[FT_ADDR_MAX] = "";
 	size_t len = sizeof(name);
@@ -40,13 +40,13 @@ static void open_server(struct ft *ft, struct ft_crowd *c)
 {
 	char name[FT_ADDR_MAX];
 
-	c->e = cells((size_t) c->cnt, sizeof(struct ft_ep *));
+	c->e = alloc_cells((size_t) c->cnt, sizeof(struct ft_ep *));
 	ft_ctl_recv(ft, name, sizeof(name));
 	for (int i = 0; i < c->cnt; i++) {
-		c->e[i] = i ? cells(1, sizeof(struct ft_ep)) : &ft->ep;
+		c->e[i] = i ? alloc_cells(1, sizeof(struct ft_ep)) : &ft->ep;
 		open_one(ft, c->e[i]);
 		c->e[i]->peer = i ? ft->ep.peer : ft_av_add(ft, name);
-		tell(ft, c->e[i]);
+		tell_name(ft, c->e[i]);
 	}
 }
 
@@ -58,10 +58,10 @@ void ft_crowd_open(struct ft *ft, struct ft_crowd *c, int cnt)
 		open_server(ft, c);
 		return;
 	}
-	c->names = cells((size_t) cnt, sizeof(*c->names));
-	c->addr = cells((size_t) cnt, sizeof(*c->addr));
+	c->names = alloc_cells((size_t) cnt, sizeof(*c->names));
+	c->addr = alloc_cells((size_t) cnt, sizeof(*c->addr));
 	open_one(ft, &ft->ep);
-	tell(ft, &ft->ep);
+	tell_name(ft, &ft->ep);
 	for (int i = 0; i < cnt; i++) {
 		ft_ctl_recv(ft, c->names[i], sizeof(c->names[i]));
 		c->addr[i] = FI_ADDR_UNSPEC;

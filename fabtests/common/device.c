@@ -25,19 +25,19 @@ static const struct kind *kind;
 static int device;
 static void *lib;
 
-/* call - the function @name of the library, which is there once open() has succeeded. */
-static void *call(const char *name)
+/* call_of - the function @name of the library, which is there once open() has succeeded. */
+static void *call_of(const char *name)
 {
 	return dlsym(lib, name);
 }
 
-#define CALL(type, name) ((type) (uintptr_t) call(name))
+#define CALL(type, name) ((type) (uintptr_t) call_of(name))
 
-/* missing - the first of @names, up to NULL, that the library has not. */
-static const char *missing(const char *const *names)
+/* missing_call - the first of @names, up to NULL, that the library has not. */
+static const char *missing_call(const char *const *names)
 {
 	for (; *names; names++)
-		if (!call(*names))
+		if (!call_of(*names))
 			return *names;
 	return NULL;
 }
@@ -85,8 +85,8 @@ static const char *cuda_open(int number)
 		"cuMemcpyHtoD_v2", "cuMemcpyDtoH_v2", NULL };
 	int dev;
 
-	if (missing(names))
-		return missing(names);
+	if (missing_call(names))
+		return missing_call(names);
 	if (CALL(int (*)(unsigned), "cuInit")(0))
 		return "cuInit fails";
 	if (CALL(int (*)(int *, int), "cuDeviceGet")(&dev, number) ||
@@ -154,7 +154,7 @@ static const char *cuda_map_open(int number)
 		"cuMemAddressFree", "cuMemCreate", "cuMemMap", "cuMemSetAccess", "cuMemUnmap",
 		"cuMemRelease", NULL };
 
-	return missing(names) ? missing(names) : cuda_open(number);
+	return missing_call(names) ? missing_call(names) : cuda_open(number);
 }
 
 /* half - of an allocation of @len bytes: what one handle has. */
@@ -207,7 +207,7 @@ static const char *cuda_pool_open(int number)
 {
 	static const char *const names[] = { "cuMemAllocAsync", "cuMemFreeAsync", "cuStreamSynchronize", NULL };
 
-	return missing(names) ? missing(names) : cuda_open(number);
+	return missing_call(names) ? missing_call(names) : cuda_open(number);
 }
 
 /* Of the pool of the device, in the order of the default stream. */
@@ -233,7 +233,7 @@ static void cuda_pool_free(void *at)
 
 static const char *cuda_managed_open(int number)
 {
-	return call("cuMemAllocManaged") ? cuda_open(number) : "cuMemAllocManaged";
+	return call_of("cuMemAllocManaged") ? cuda_open(number) : "cuMemAllocManaged";
 }
 
 /* Attached to all streams of all devices. */
@@ -289,8 +289,8 @@ static const char *rocr_open(int number)
 		"hsa_amd_agent_iterate_memory_pools", "hsa_amd_memory_pool_get_info",
 		"hsa_amd_memory_pool_allocate", "hsa_amd_memory_pool_free", "hsa_memory_copy", NULL };
 
-	if (missing(names))
-		return missing(names);
+	if (missing_call(names))
+		return missing_call(names);
 	if (CALL(int (*)(void), "hsa_init")())
 		return "hsa_init fails";
 	hsa_skip = number;
@@ -335,8 +335,8 @@ static const char *ze_open(int number)
 	uint32_t cnt = 1;
 	void *driver, *devs[32];
 
-	if (missing(names))
-		return missing(names);
+	if (missing_call(names))
+		return missing_call(names);
 	if (CALL(unsigned (*)(unsigned), "zeInit")(0) ||
 	    CALL(unsigned (*)(uint32_t *, void **), "zeDriverGet")(&cnt, &driver))
 		return "zeInit fails";
@@ -428,7 +428,7 @@ void device_attr(struct fi_mr_attr *attr)
 		attr->device.cuda = device;
 }
 
-static void enter(char *at, size_t len, const void *was)
+static void buf_enter(char *at, size_t len, const void *was)
 {
 	size_t i;
 
@@ -445,7 +445,7 @@ void *device_alloc(size_t len)
 	void *at = kind->alloc(len);
 
 	if (at && kind->iface != FI_HMEM_SYSTEM)
-		enter(at, len, NULL);
+		buf_enter(at, len, NULL);
 	return at;
 }
 
@@ -454,7 +454,7 @@ void device_free(void *at)
 	if (!at)
 		return;
 	kind->free(at);
-	enter(NULL, 0, at);
+	buf_enter(NULL, 0, at);
 }
 
 bool device_holds(const void *at)

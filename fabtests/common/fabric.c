@@ -183,7 +183,7 @@ static struct kept {
 	void *mem;
 } *kept;
 
-static void keep(void *mem)
+static void keep_mem(void *mem)
 {
 	struct kept *one = malloc(sizeof(*one));
 
@@ -194,7 +194,7 @@ static void keep(void *mem)
 	kept = one;
 }
 
-static char *alloc(struct ft *ft, size_t align, size_t len)
+static char *buf_alloc(struct ft *ft, size_t align, size_t len)
 {
 	void *mem, *zeros;
 
@@ -209,7 +209,7 @@ static char *alloc(struct ft *ft, size_t align, size_t len)
 	}
 	if (posix_memalign(&mem, align, len))
 		ft_fail("out of memory for a buffer of %zu bytes", len);
-	keep(memset(mem, 0, len));
+	keep_mem(memset(mem, 0, len));
 	return mem;
 }
 
@@ -220,7 +220,7 @@ void *ft_host(void *p, size_t len)
 	p = calloc(1, len ? len : 1);
 	if (!p)
 		ft_fail("out of memory");
-	keep(p);
+	keep_mem(p);
 	return p;
 }
 
@@ -235,7 +235,7 @@ void ft_buf_open(struct ft *ft, struct ft_buf *buf, size_t len, uint64_t access)
 	if (ft->prefix_len)
 		head = (ft->prefix_len + align - 1) / align * align;
 	buf->len = len;
-	buf->p = alloc(ft, align, len + head + 64);
+	buf->p = buf_alloc(ft, align, len + head + 64);
 	buf->p += head;
 	if (!access && !(mode & FI_MR_LOCAL) && !ft->opt.device)
 		return;

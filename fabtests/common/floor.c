@@ -31,7 +31,7 @@ const char *ft_floor_name(void)
 
 /* ---- sockets between the two programs ---- */
 
-static socklen_t salen(const struct sockaddr_storage *sa)
+static socklen_t addr_len(const struct sockaddr_storage *sa)
 {
 	return sa->ss_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
 }
@@ -44,7 +44,7 @@ static void set_port(struct sockaddr_storage *sa, in_port_t port)
 		((struct sockaddr_in6 *) sa)->sin6_port = port;
 }
 
-static void must(bool ok, const char *what)
+static void must_hold(bool ok, const char *what)
 {
 	if (!ok)
 		ft_fail("bare socket: %s: %s", what, strerror(errno));
@@ -54,25 +54,25 @@ static int new_socket(const struct ft *ft)
 {
 	int fd = socket(ft->here.ss_family, (udp ? SOCK_DGRAM : SOCK_STREAM) | SOCK_CLOEXEC, 0);
 
-	must(fd >= 0, "socket");
+	must_hold(fd >= 0, "socket");
 	return fd;
 }
 
 /* A socket bound to a free address, returned in @sa. */
-static int bound(struct ft *ft, struct sockaddr_storage *sa)
+static int bound_socket(struct ft *ft, struct sockaddr_storage *sa)
 {
 	socklen_t len = sizeof(*sa);
 	int fd = new_socket(ft);
 
 	*sa = ft->here;
 	set_port(sa, 0);
-	must(!bind(fd, (struct sockaddr *) sa, salen(sa)), "bind");
+	must_hold(!bind(fd, (struct sockaddr *) sa, addr_len(sa)), "bind");
 	getsockname(fd, (struct sockaddr *) sa, &len);
 	return fd;
 }
 
 /* Server: returns a socket that listens.  Client: -1, and the address in @sa. */
-static int meet(struct ft *ft, struct sockaddr_storage *sa)
+static int meet_peer(struct ft *ft, struct sockaddr_storage *sa)
 {
 	int fd = -1;
 
@@ -80,29 +80,29 @@ static int meet(struct ft *ft, struct sockaddr_storage *sa)
 		ft_ctl_recv(ft, sa, sizeof(*sa));
 		return fd;
 	}
-	fd = bound(ft, sa);
-	must(!listen(fd, 64), "listen");
+	fd = bound_socket(ft, sa);
+	must_hold(!listen(fd, 64), "listen");
 	ft_ctl_send(ft, sa, sizeof(*sa));
 	return fd;
 }
 
 /* One connection over @listener, or to @sa. */
-static int join(struct ft *ft, int listener, const struct sockaddr_storage *sa)
+static int join_peer(struct ft *ft, int listener, const struct sockaddr_storage *sa)
 {
 	int fd, one = 1;
 
 	if (ft->server) {
 		fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
-		must(fd >= 0, "accept");
+		must_hold(fd >= 0, "accept");
 	} else {
 		fd = new_socket(ft);
-		must(!connect(fd, (const struct sockaddr *) sa, salen(sa)), "connect");
+		must_hold(!connect(fd, (const struct sockaddr *) sa, addr_len(sa)), "connect");
 	}
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	return fd;
 }
 
-static void part(int listener)
+static void close_listener(int listener)
 {
 	if (listener >= 0)
 		close(listener);
@@ -113,15 +113,15 @@ static int *join_many(struct ft *ft, int cnt)
 {
 	int *fds = calloc((size_t) cnt, sizeof(*fds));
 	struct sockaddr_storage sa;
-	int listener = meet(ft, &sa);
+	int listener = meet_peer(ft, &sa);
 
-	must(fds, "calloc");
+	must_hold(fds, "calloc");
 	for (int i = 0; i < cnt; i++) {
-		fds[i] = join(ft, listener, &sa);
+		fds[i] = join_peer(ft, listener, &sa);
 		if (i % 32 == 31)
 			ft_sync(ft);
 	}
-	part(listener);
+	close_listener(listener);
 	return fds;
 }
 
@@ -132,7 +132,7 @@ static void part_many(int *fds, int cnt)
 	free(fds);
 }
 
-static void choose(struct ft *ft, bool stream)
+static void choose_kind(struct ft *ft, bool stream)
 {
 	udp = ft->info->ep_attr->type == FI_EP_DGRAM && !stream;
 	spins = ft->opt.comp == FT_SPIN;
@@ -143,15 +143,15 @@ void ft_floor_open(struct ft *ft, bool stream)
 	struct sockaddr_storage mine, theirs;
 	int listener;
 
-	choose(ft, stream);
+	choose_kind(ft, stream);
 	if (udp) {
-		sock = bound(ft, &mine);
+		sock = bound_socket(ft, &mine);
 		ft_ctl_swap(ft, &mine, &theirs, sizeof(mine));
-		must(!connect(sock, (struct sockaddr *) &theirs, salen(&theirs)), "connect");
+		must_hold(!connect(sock, (struct sockaddr *) &theirs, addr_len(&theirs)), "connect");
 	} else {
-		listener = meet(ft, &theirs);
-		sock = join(ft, listener, &theirs);
-		part(listener);
+		listener = meet_peer(ft, &theirs);
+		sock = join_peer(ft, listener, &theirs);
+		close_listener(listener);
 	}
 	ft_sync(ft);
 }
@@ -165,20 +165,20 @@ void ft_floor_close(void)
 
 /* ---- bytes ---- */
 
-static void give(int fd, const char *p, size_t len)
+static void give_bytes(int fd, const char *p, size_t len)
 {
 	for (size_t at = 0; at < len;) {
 		ssize_t n = send(fd, p + at, len - at, MSG_NOSIGNAL);
 
 		if (n < 0 && errno == EINTR)
 			continue;
-		must(n > 0, "send");
+		must_hold(n > 0, "send");
 		at += (size_t) n;
 	}
 }
 
 /* A datagram that is lost ends the measurement, not the program. */
-static bool take(int fd, char *p, size_t len)
+static bool take_bytes(int fd, char *p, size_t len)
 {
 	uint64_t end = ft_now_ns() + 2000000000ull;
 	unsigned int spun = 0;
@@ -197,7 +197,7 @@ static bool take(int fd, char *p, size_t len)
 				sched_yield();
 			continue;
 		}
-		must(n > 0, "recv");
+		must_hold(n > 0, "recv");
 		at += (size_t) n;
 	}
 	return true;
@@ -218,11 +218,11 @@ double ft_floor_pingpong(struct ft *ft, size_t len, int iters)
 		uint64_t start = ft_now_ns();
 
 		if (!ft->server)
-			give(sock, out, len);
-		if (!take(sock, in, len))
+			give_bytes(sock, out, len);
+		if (!take_bytes(sock, in, len))
 			break;
 		if (ft->server)
-			give(sock, in, len);
+			give_bytes(sock, in, len);
 		ns[i] = (uint32_t) (ft_now_ns() - start);
 	}
 	us = ft_spread(ns, i).p50_us / 2;
@@ -242,14 +242,14 @@ static double one_way(struct ft *ft, const int *fds, int cnt, size_t len, int it
 	start = ft_now_ns();
 	for (int i = 0; i < iters; i++) {
 		if (ft->server)
-			take(fds[i % cnt], in, len);
+			take_bytes(fds[i % cnt], in, len);
 		else
-			give(fds[i % cnt], out, len);
+			give_bytes(fds[i % cnt], out, len);
 	}
 	if (ft->server)
-		give(fds[0], &ack, 1);
+		give_bytes(fds[0], &ack, 1);
 	else
-		take(fds[0], &ack, 1);
+		take_bytes(fds[0], &ack, 1);
 	return (double) (ft_now_ns() - start) / 1000.0;
 }
 
@@ -263,7 +263,7 @@ double ft_floor_many(struct ft *ft, int cnt, size_t len, int iters)
 	double us;
 	int *fds;
 
-	choose(ft, true);
+	choose_kind(ft, true);
 	fds = join_many(ft, cnt);
 	us = one_way(ft, fds, cnt, len, iters);
 	part_many(fds, cnt);
@@ -277,22 +277,22 @@ void ft_floor_connect(struct ft *ft, int cnt, uint32_t *ns)
 	int listener;
 	char c = 0;
 
-	choose(ft, true);
-	listener = meet(ft, &sa);
+	choose_kind(ft, true);
+	listener = meet_peer(ft, &sa);
 	ft_at("in the bare-socket connects");
 	for (int i = 0; i < cnt; i++) {
 		uint64_t start = ft_now_ns();
-		int fd = join(ft, listener, &sa);
+		int fd = join_peer(ft, listener, &sa);
 
 		if (!ft->server)
-			give(fd, &c, 1);
-		take(fd, &c, 1);
+			give_bytes(fd, &c, 1);
+		take_bytes(fd, &c, 1);
 		if (ft->server)
-			give(fd, &c, 1);
+			give_bytes(fd, &c, 1);
 		ns[i] = (uint32_t) (ft_now_ns() - start);
 		close(fd);
 	}
-	part(listener);
+	close_listener(listener);
 	ft_sync(ft);
 }
 
@@ -301,16 +301,16 @@ void ft_floor_hold(struct ft *ft, int cnt, void (*look)(void *arg), void *arg)
 	char *pages = malloc((size_t) cnt * PAGE);
 	int *fds;
 
-	must(pages, "malloc");
-	choose(ft, true);
+	must_hold(pages, "malloc");
+	choose_kind(ft, true);
 	look(arg);
 	fds = join_many(ft, cnt);
 	for (int i = 0; i < cnt; i++) {
 		if (!ft->server)
-			give(fds[i], pages, 8);
-		take(fds[i], memset(pages + (size_t) i * PAGE, 1, PAGE), 8);
+			give_bytes(fds[i], pages, 8);
+		take_bytes(fds[i], memset(pages + (size_t) i * PAGE, 1, PAGE), 8);
 		if (ft->server)
-			give(fds[i], pages, 8);
+			give_bytes(fds[i], pages, 8);
 	}
 	look(arg);
 	part_many(fds, cnt);

@@ -27,7 +27,7 @@ static const struct option long_letters[] = {
 	{ NULL, 0, NULL, 0 }
 };
 
-static void usage(const struct ft *ft, FILE *to)
+static void print_usage(const struct ft *ft, FILE *to)
 {
 	bool local = ft->test->local;
 
@@ -71,7 +71,7 @@ static void usage(const struct ft *ft, FILE *to)
 		"Exit status: 0 passed, 77 skipped (the reason is printed), else failed.\n");
 }
 
-static __attribute__((noreturn)) void bad(const struct ft *ft, const char *fmt, const char *arg)
+static __attribute__((noreturn)) void bad_option(const struct ft *ft, const char *fmt, const char *arg)
 {
 	fprintf(stderr, "%s: ", ft->name);
 	fprintf(stderr, fmt, arg);
@@ -79,18 +79,18 @@ static __attribute__((noreturn)) void bad(const struct ft *ft, const char *fmt, 
 	exit(2);
 }
 
-static int number(const struct ft *ft, const char *arg, int least)
+static int read_number(const struct ft *ft, const char *arg, int least)
 {
 	char *end;
 	long n = strtol(arg, &end, 0);
 
 	if (end == arg || *end || n < least || n > 1 << 30)
-		bad(ft, "'%s' is not a number that fits here", arg);
+		bad_option(ft, "'%s' is not a number that fits here", arg);
 	return (int) n;
 }
 
 /* Which of the words, separated by '|', @arg is. */
-static int word(const struct ft *ft, const char *arg, const char *words)
+static int read_word(const struct ft *ft, const char *arg, const char *words)
 {
 	size_t n = strlen(arg);
 	int i = 0;
@@ -115,7 +115,7 @@ static void all_sizes(struct ft_opts *o)
 	}
 }
 
-static void sizes(const struct ft *ft, struct ft_opts *o, const char *arg)
+static void read_sizes(const struct ft *ft, struct ft_opts *o, const char *arg)
 {
 	char *copy = strdup(arg), *save = NULL;
 
@@ -125,8 +125,8 @@ static void sizes(const struct ft *ft, struct ft_opts *o, const char *arg)
 	else
 		for (char *w = strtok_r(copy, ",", &save); w; w = strtok_r(NULL, ",", &save)) {
 			if (o->size_cnt == FT_MAX_SIZES)
-				bad(ft, "too many sizes in '%s'", arg);
-			o->sizes[o->size_cnt++] = (size_t) number(ft, w, 0);
+				bad_option(ft, "too many sizes in '%s'", arg);
+			o->sizes[o->size_cnt++] = (size_t) read_number(ft, w, 0);
 		}
 	free(copy);
 }
@@ -153,40 +153,40 @@ static const char *port_of(const char *arg)
 	return arg ? arg + (*arg == '=') : NULL;
 }
 
-static enum fi_threading threading(const struct ft *ft, const char *arg)
+static enum fi_threading read_threading(const struct ft *ft, const char *arg)
 {
 	static const enum fi_threading by_word[] = {
 		FI_THREAD_SAFE, FI_THREAD_FID, FI_THREAD_DOMAIN, FI_THREAD_COMPLETION,
 		FI_THREAD_ENDPOINT, FI_THREAD_UNSPEC,
 	};
 
-	return by_word[word(ft, arg, "safe|fid|domain|completion|endpoint|unspec")];
+	return by_word[read_word(ft, arg, "safe|fid|domain|completion|endpoint|unspec")];
 }
 
-static enum fi_progress progress(const struct ft *ft, const char *arg)
+static enum fi_progress read_progress(const struct ft *ft, const char *arg)
 {
 	static const enum fi_progress by_word[] = {
 		FI_PROGRESS_AUTO, FI_PROGRESS_MANUAL, FI_PROGRESS_UNSPEC,
 	};
 
-	return by_word[word(ft, arg, "auto|manual|unspec")];
+	return by_word[read_word(ft, arg, "auto|manual|unspec")];
 }
 
 /* The library's table decides which formats exist: an older one has fewer. */
 #define FORMATS_MAX 64
 
-static uint32_t format(const struct ft *ft, const char *arg)
+static uint32_t read_format(const struct ft *ft, const char *arg)
 {
 	uint32_t f;
 
 	for (f = 0; f < FORMATS_MAX; f++)
 		if (!strcasecmp(fi_tostr(&f, FI_TYPE_ADDR_FORMAT), arg))
 			return f;
-	bad(ft, "'%s' is no address format: FI_SOCKADDR_IN, FI_SOCKADDR_IN6, FI_ADDR_STR, "
-	    "FI_ADDR_IB_UD and others are", arg);
+	bad_option(ft, "'%s' is no address format: FI_SOCKADDR_IN, FI_SOCKADDR_IN6, FI_ADDR_STR, "
+		   "FI_ADDR_IB_UD and others are", arg);
 }
 
-static void set(struct ft *ft, int c, int argc, char **argv)
+static void set_option(struct ft *ft, int c, int argc, char **argv)
 {
 	static const enum fi_ep_type types[] = { FI_EP_MSG, FI_EP_RDM, FI_EP_DGRAM };
 	struct ft_opts *o = &ft->opt;
@@ -195,53 +195,53 @@ static void set(struct ft *ft, int c, int argc, char **argv)
 	case 'p': o->prov = optarg; break;
 	case 'd': o->domain = optarg; break;
 	case 'f': o->fabric = optarg; break;
-	case 'e': o->ep_type = types[word(ft, optarg, "msg|rdm|dgram")]; break;
+	case 'e': o->ep_type = types[read_word(ft, optarg, "msg|rdm|dgram")]; break;
 	case 's': o->src_addr = optarg; break;
 	case 'B': case 'P': o->port = optarg; break;
 	case 'b': case 'E': o->port = optarg ? port_of(optarg) : o->port; break;
-	case 'C': o->count = number(ft, optarg, 1); break;
-	case 'I': o->iters = number(ft, optarg, 1); break;
-	case 'w': o->warmup = number(ft, optarg, 0); break;
-	case 'S': sizes(ft, o, optarg); break;
+	case 'C': o->count = read_number(ft, optarg, 1); break;
+	case 'I': o->iters = read_number(ft, optarg, 1); break;
+	case 'w': o->warmup = read_number(ft, optarg, 0); break;
+	case 'S': read_sizes(ft, o, optarg); break;
 	case 'm': o->machine = true; break;
 	case OPT_JSON: o->json = true; break;
-	case OPT_THREADING: o->threading = threading(ft, optarg); break;
-	case OPT_DATA_PROGRESS: o->data_progress = progress(ft, optarg); break;
-	case OPT_CONTROL_PROGRESS: o->control_progress = progress(ft, optarg); break;
-	case OPT_BATCH: o->batch = number(ft, optarg, 1); break;
+	case OPT_THREADING: o->threading = read_threading(ft, optarg); break;
+	case OPT_DATA_PROGRESS: o->data_progress = read_progress(ft, optarg); break;
+	case OPT_CONTROL_PROGRESS: o->control_progress = read_progress(ft, optarg); break;
+	case OPT_BATCH: o->batch = read_number(ft, optarg, 1); break;
 	case OPT_SELECTIVE: o->selective = true; break;
-	case OPT_CELL_MS: o->cell_ms = number(ft, optarg, 1); break;
+	case OPT_CELL_MS: o->cell_ms = read_number(ft, optarg, 1); break;
 	case OPT_CELLS: o->cells = optarg; break;
-	case 't': o->counter = word(ft, optarg, "queue|counter|cq|cntr") & 1; break;
-	case 'c': o->comp = (enum ft_comp) word(ft, optarg, "spin|sread|fd|yield"); break;
+	case 't': o->counter = read_word(ft, optarg, "queue|counter|cq|cntr") & 1; break;
+	case 'c': o->comp = (enum ft_comp) read_word(ft, optarg, "spin|sread|fd|yield"); break;
 	case 'v': o->verify = o->verbose = true; break;
 	case 'k':
 		if (!optarg && optind < argc &&
 		    (!strcmp(argv[optind], "msg") || !strcmp(argv[optind], "tagged")))
 			optarg = argv[optind++];
 		if (optarg)
-			o->tagged = word(ft, optarg, "msg|tagged");
+			o->tagged = read_word(ft, optarg, "msg|tagged");
 		else
 			o->prefix = true;
 		break;
-	case 'j': o->max_inject = (size_t) number(ft, optarg, 0); break;
+	case 'j': o->max_inject = (size_t) read_number(ft, optarg, 0); break;
 	case 'l': o->align = true; break;
-	case 'W': o->window = number(ft, optarg, 1); break;
+	case 'W': o->window = read_number(ft, optarg, 1); break;
 	case 'a': o->av_name = optarg; break;
-	case 'A': o->av_type = word(ft, optarg, "map|table") ? FI_AV_TABLE : FI_AV_MAP; break;
-	case 'o': o->rma = (enum ft_rma) word(ft, optarg, "write|read|writedata"); break;
+	case 'A': o->av_type = read_word(ft, optarg, "map|table") ? FI_AV_TABLE : FI_AV_MAP; break;
+	case 'o': o->rma = (enum ft_rma) read_word(ft, optarg, "write|read|writedata"); break;
 	case 'u': o->config = optarg; break;
 	case 'q': o->port = optarg; break;
-	case 'y': o->first = number(ft, optarg, 1); break;
-	case 'z': o->last = number(ft, optarg, 1); break;
-	case 'T': o->limit_s = number(ft, optarg, 1); break;
+	case 'y': o->first = read_number(ft, optarg, 1); break;
+	case 'z': o->last = read_number(ft, optarg, 1); break;
+	case 'T': o->limit_s = read_number(ft, optarg, 1); break;
 	case 'U': o->delivery = true; break;
-	case 'h': usage(ft, stdout); exit(0);
+	case 'h': print_usage(ft, stdout); exit(0);
 	case 'D': o->device = strcmp(optarg, "system") ? optarg : NULL; break;
-	case 'i': o->device_no = number(ft, optarg, 0); break;
+	case 'i': o->device_no = read_number(ft, optarg, 0); break;
 	case 'H': case 'K':
 		ft_skip("-%c is about fork support, which these tests lack", c);
-	case 'F': o->addr_format = format(ft, optarg); break;
+	case 'F': o->addr_format = read_format(ft, optarg); break;
 	case 'M': case 'O': case 'Q': case 'x': break;	/* accepted and ignored */
 	default:
 		fprintf(stderr, "Try '%s -h'.\n", ft->name);
@@ -264,11 +264,11 @@ void ft_parse(struct ft *ft, int argc, char **argv)
 		o->data_progress = o->control_progress = FI_PROGRESS_MANUAL;
 	}
 	while ((c = getopt_long(argc, argv, letters, long_letters, NULL)) != -1)
-		set(ft, c, argc, argv);
+		set_option(ft, c, argc, argv);
 	if (optind < argc && !ft->test->local)
 		o->peer = argv[optind++];
 	if (optind < argc && !ft->test->local)
-		bad(ft, "'%s' is one argument too many", argv[optind]);
+		bad_option(ft, "'%s' is one argument too many", argv[optind]);
 	if (!o->port || !*o->port)
 		o->port = "9228";
 	if (!o->size_cnt)

@@ -23,7 +23,7 @@ void ft_table_head(const struct ft *ft, const struct ft_col *cols, size_t cnt, c
 	putchar('\n');
 }
 
-static void plain(const struct ft_col *cols, size_t cnt, const char *label, const double *values)
+static void row_plain(const struct ft_col *cols, size_t cnt, const char *label, const double *values)
 {
 	printf("%-*s", cols[0].width, label);
 	for (size_t i = 1; i < cnt; i++)
@@ -33,7 +33,7 @@ static void plain(const struct ft_col *cols, size_t cnt, const char *label, cons
 			printf("%*.*f", cols[i].width + GAP, cols[i].digits, values[i - 1]);
 }
 
-static void pairs(const struct ft_col *cols, size_t cnt, const char *label, const double *values)
+static void row_pairs(const struct ft_col *cols, size_t cnt, const char *label, const double *values)
 {
 	printf("%s=%s", cols[0].key, label);
 	for (size_t i = 1; i < cnt; i++)
@@ -42,7 +42,7 @@ static void pairs(const struct ft_col *cols, size_t cnt, const char *label, cons
 }
 
 /* The library that the calls go to: a measurement of the wrong one looks like any other. */
-static const char *library(void)
+static const char *library_path(void)
 {
 	Dl_info info;
 
@@ -50,14 +50,14 @@ static const char *library(void)
 }
 
 /* A name of a provider or of a row needs no escapes, and a path with a quote is not expected. */
-static void json(const struct ft *ft, const struct ft_col *cols, size_t cnt, const char *label,
-		 const double *values)
+static void row_json(const struct ft *ft, const struct ft_col *cols, size_t cnt, const char *label,
+		     const double *values)
 {
 	bool number = strspn(label, "0123456789") == strlen(label);
 	const char *quote = number ? "" : "\"";
 
 	printf("{\"program\": \"%s\", \"library\": \"%s\", \"version\": \"%u.%u\", "
-	       "\"provider\": \"%s\", \"type\": \"%s\", \"%s\": %s%s%s", ft->name, library(),
+	       "\"provider\": \"%s\", \"type\": \"%s\", \"%s\": %s%s%s", ft->name, library_path(),
 	       FI_MAJOR(fi_version()), FI_MINOR(fi_version()), ft->info->fabric_attr->prov_name,
 	       fi_tostr(&ft->info->ep_attr->type, FI_TYPE_EP_TYPE), cols[0].key, quote, label, quote);
 	for (size_t i = 1; i < cnt; i++)
@@ -72,11 +72,11 @@ void ft_table_row(const struct ft *ft, const struct ft_col *cols, size_t cnt, co
 		  const double *values)
 {
 	if (ft->opt.json)
-		json(ft, cols, cnt, label, values);
+		row_json(ft, cols, cnt, label, values);
 	else if (ft->opt.machine)
-		pairs(cols, cnt, label, values);
+		row_pairs(cols, cnt, label, values);
 	else
-		plain(cols, cnt, label, values);
+		row_plain(cols, cnt, label, values);
 	putchar('\n');
 	fflush(stdout);
 }

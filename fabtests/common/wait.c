@@ -32,7 +32,7 @@ void ft_again(struct ft_ep *e, uint64_t *since)
 }
 
 /* Manual progress is made by reading a queue; read the other one too. */
-static void nudge(struct ft_ep *e, struct fid_cq *cq)
+static void nudge_other(struct ft_ep *e, struct fid_cq *cq)
 {
 	struct fid_cq *other = cq == e->txcq ? e->rxcq : e->txcq;
 
@@ -40,14 +40,14 @@ static void nudge(struct ft_ep *e, struct fid_cq *cq)
 		fi_cq_read(other, NULL, 0);
 }
 
-static ssize_t spin(struct ft_ep *e, struct fid_cq *cq, struct fi_cq_tagged_entry *entry,
-		    size_t max, uint64_t end)
+static ssize_t spin_on_cq(struct ft_ep *e, struct fid_cq *cq, struct fi_cq_tagged_entry *entry,
+			  size_t max, uint64_t end)
 {
 	ssize_t n;
 
 	for (unsigned int i = 1; (n = fi_cq_read(cq, entry, max)) == -FI_EAGAIN; i++) {
 		if (i % 16 == 0)
-			nudge(e, cq);
+			nudge_other(e, cq);
 		if (i % 256)
 			continue;
 		if (ft_now_ns() >= end)
@@ -73,7 +73,7 @@ static ssize_t sleep_on_fd(struct ft_ep *e, struct fid_cq *cq, struct fi_cq_tagg
 	return fi_cq_read(cq, entry, max);
 }
 
-static enum ft_comp method(const struct ft *ft)
+static enum ft_comp wait_method(const struct ft *ft)
 {
 	const struct ft_waits *w = ft->test->waits;
 
@@ -95,9 +95,9 @@ static ssize_t one_slice(struct ft_ep *e, struct fid_cq *cq, struct fi_cq_tagged
 
 	if (ms > SLICE_MS)
 		ms = SLICE_MS;
-	switch (method(e->ft)) {
+	switch (wait_method(e->ft)) {
 	case FT_SPIN:
-		return spin(e, cq, entry, max, now + (uint64_t) ms * MS);
+		return spin_on_cq(e, cq, entry, max, now + (uint64_t) ms * MS);
 	case FT_FD:
 		return sleep_on_fd(e, cq, entry, max, ms);
 	default:
@@ -108,7 +108,7 @@ static ssize_t one_slice(struct ft_ep *e, struct fid_cq *cq, struct fi_cq_tagged
 ssize_t ft_cq_some(struct ft_ep *e, struct fid_cq *cq, struct fi_cq_tagged_entry *entry,
 		   size_t max, int ms)
 {
-	int looks = method(e->ft) == FT_SPIN ? AT_ONCE : 1;
+	int looks = wait_method(e->ft) == FT_SPIN ? AT_ONCE : 1;
 	ssize_t n = -FI_EAGAIN;
 	uint64_t end;
 
@@ -152,7 +152,7 @@ static ssize_t some_or_fail(struct ft_ep *e, struct fid_cq *cq, struct fi_cq_tag
 	return n;
 }
 
-static void count(struct ft_ep *e, struct fid_cq *cq, const struct fi_cq_tagged_entry *entry)
+static void count_entry(struct ft_ep *e, struct fid_cq *cq, const struct fi_cq_tagged_entry *entry)
 {
 	bool rx = e->txcq == e->rxcq ? entry->flags & FI_RECV : cq == e->rxcq;
 
@@ -166,7 +166,7 @@ void ft_cq_take(struct ft_ep *e, struct fid_cq *cq, struct fi_cq_tagged_entry *e
 {
 	memset(entry, 0, sizeof(*entry));
 	some_or_fail(e, cq, entry, 1);
-	count(e, cq, entry);
+	count_entry(e, cq, entry);
 }
 
 void ft_cq_take_err(struct ft_ep *e, struct fid_cq *cq, struct fi_cq_err_entry *err)
@@ -178,7 +178,7 @@ void ft_cq_take_err(struct ft_ep *e, struct fid_cq *cq, struct fi_cq_err_entry *
 	FT_WANT(n == -FI_EAVAIL, "an operation that had to fail did not complete");
 	memset(err, 0, sizeof(*err));
 	FT_IS(fi_cq_readerr(cq, err, 0), 1);
-	count(e, cq, (struct fi_cq_tagged_entry *) &(struct fi_cq_tagged_entry) { .flags = err->flags });
+	count_entry(e, cq, (struct fi_cq_tagged_entry *) &(struct fi_cq_tagged_entry) { .flags = err->flags });
 }
 
 void ft_cq_quiet(struct ft_ep *e, struct fid_cq *cq, int ms)
@@ -201,7 +201,7 @@ static void wait_cq(struct ft_ep *e, struct fid_cq *cq, const uint64_t *done, ui
 		ssize_t n = some_or_fail(e, cq, entry, max);
 
 		for (ssize_t i = 0; i < n; i++)
-			count(e, cq, &entry[i]);
+			count_entry(e, cq, &entry[i]);
 	}
 }
 
@@ -217,7 +217,7 @@ void ft_cntr_reach(struct ft_ep *e, struct fid_cntr *cntr, uint64_t value)
 			FT_WANT(!ret || ret == -FI_ETIMEDOUT || ret == -FI_EAGAIN || ret == -FI_EAVAIL,
 				"fi_cntr_wait: %s", fi_strerror(-ret));
 		} else {
-			nudge(e, NULL);
+			nudge_other(e, NULL);
 		}
 		if (i % 256 && !sleeps)
 			continue;

@@ -15,7 +15,7 @@ bool ft_size_ok(const struct ft *ft, size_t len)
 /* Every byte depends on its position and on the message's number, so that a shifted, old or
  * foreign message is detected.
  */
-static void fill(uint8_t *b, size_t len, uint64_t seed)
+static void fill_bytes(uint8_t *b, size_t len, uint64_t seed)
 {
 	uint32_t x = (uint32_t) seed * 2654435761u + 97;
 
@@ -25,7 +25,7 @@ static void fill(uint8_t *b, size_t len, uint64_t seed)
 	}
 }
 
-static void verify(const uint8_t *b, size_t len, uint64_t seed, const char *what)
+static void verify_bytes(const uint8_t *b, size_t len, uint64_t seed, const char *what)
 {
 	uint32_t x = (uint32_t) seed * 2654435761u + 97;
 
@@ -37,7 +37,7 @@ static void verify(const uint8_t *b, size_t len, uint64_t seed, const char *what
 	}
 }
 
-static void *temporary(size_t len)
+static void *alloc_temporary(size_t len)
 {
 	void *p = malloc(len ? len : 1);
 
@@ -67,11 +67,11 @@ void ft_fill(void *p, size_t len, uint64_t seed)
 	uint8_t *copy;
 
 	if (!device_holds(p)) {
-		fill(p, len, seed);
+		fill_bytes(p, len, seed);
 		return;
 	}
-	copy = temporary(len);
-	fill(copy, len, seed);
+	copy = alloc_temporary(len);
+	fill_bytes(copy, len, seed);
 	ft_put(p, copy, len);
 	free(copy);
 }
@@ -81,12 +81,12 @@ void ft_verify(const void *p, size_t len, uint64_t seed, const char *what)
 	uint8_t *copy;
 
 	if (!device_holds(p)) {
-		verify(p, len, seed, what);
+		verify_bytes(p, len, seed, what);
 		return;
 	}
-	copy = temporary(len);
+	copy = alloc_temporary(len);
 	ft_get(copy, p, len);
-	verify(copy, len, seed, what);
+	verify_bytes(copy, len, seed, what);
 	free(copy);
 }
 
@@ -114,7 +114,7 @@ void ft_rx(struct ft_ep *e, void *p, size_t len, void *desc, void *ctx)
 	e->rx_posted++;
 }
 
-static bool injects(const struct ft_ep *e, size_t len)
+static bool uses_inject(const struct ft_ep *e, size_t len)
 {
 	const struct ft *ft = e->ft;
 
@@ -126,7 +126,7 @@ void ft_send(struct ft_ep *e, size_t len)
 {
 	struct ft_buf *b = &e->ft->tx;
 
-	if (injects(e, len)) {
+	if (uses_inject(e, len)) {
 		if (e->ft->opt.tagged)
 			FT_POST(e, fi_tinject(e->ep, b->p, len, e->peer, FT_TAG));
 		else
@@ -157,7 +157,7 @@ static void make_tx(struct ft_ep *e, size_t len, uint64_t seed)
 		ft_fill(e->ft->tx.p, len, seed);
 }
 
-static void pong(struct ft_ep *e, size_t len, int iters)
+static void pong_loop(struct ft_ep *e, size_t len, int iters)
 {
 	struct ft_buf *b = &e->ft->rx;
 
@@ -173,7 +173,7 @@ static void pong(struct ft_ep *e, size_t len, int iters)
 	}
 }
 
-static void ping(struct ft_ep *e, size_t len, int iters, uint32_t *ns_p)
+static void ping_loop(struct ft_ep *e, size_t len, int iters, uint32_t *ns_p)
 {
 	struct ft_buf *b = &e->ft->rx;
 	uint64_t start;
@@ -195,9 +195,9 @@ void ft_pingpong(struct ft_ep *e, size_t len, int iters, uint32_t *ns_p)
 {
 	ft_at("in a ping-pong");
 	if (e->ft->server)
-		pong(e, len, iters);
+		pong_loop(e, len, iters);
 	else
-		ping(e, len, iters, ns_p);
+		ping_loop(e, len, iters, ns_p);
 }
 
 void ft_pingpong_all(struct ft *ft, struct ft_ep *e)

@@ -42,7 +42,7 @@ struct reader {
 	bool quoted;
 };
 
-static __attribute__((noreturn, format(printf, 2, 3))) void wrong(const struct reader *r,
+static __attribute__((noreturn, format(printf, 2, 3))) void fail_at(const struct reader *r,
 								    const char *fmt, ...)
 {
 	char text[256];
@@ -85,12 +85,12 @@ static bool is_sign(int c)
 static void add_char(struct reader *r, size_t *n, int c)
 {
 	if (*n + 1 == sizeof(r->word))
-		wrong(r, "a word is longer than %zu letters", sizeof(r->word) - 1);
+		fail_at(r, "a word is longer than %zu letters", sizeof(r->word) - 1);
 	r->word[(*n)++] = (char) c;
 }
 
 /* The next token; false at the end of the file. */
-static bool next(struct reader *r)
+static bool next_token(struct reader *r)
 {
 	int c = skip_blank(r);
 	size_t n = 0;
@@ -102,7 +102,7 @@ static bool next(struct reader *r)
 	if (r->quoted) {
 		while ((c = next_char(r)) != '"') {
 			if (c == EOF || c == '\n')
-				wrong(r, "a quotation mark is not closed");
+				fail_at(r, "a quotation mark is not closed");
 			add_char(r, &n, c);
 		}
 		return true;
@@ -126,14 +126,14 @@ static bool at_sign(const struct reader *r, char sign)
 
 static void must_next(struct reader *r, const char *what)
 {
-	if (!next(r))
-		wrong(r, "the file ends where %s should stand", what);
+	if (!next_token(r))
+		fail_at(r, "the file ends where %s should stand", what);
 }
 
 static void add_prov(struct reader *r, struct set *s)
 {
 	if (s->prov_cnt == MOST_PROVS || strlen(r->word) >= sizeof(s->prov[0]))
-		wrong(r, "too many providers, or too long a name: '%s'", r->word);
+		fail_at(r, "too many providers, or too long a name: '%s'", r->word);
 	strcpy(s->prov[s->prov_cnt++], r->word);
 }
 
@@ -148,13 +148,13 @@ static void add_value(struct reader *r, struct set *s, int key, bool go_on)
 		return;
 	}
 	if (!uber_key_value(key, r->word, &value))
-		wrong(r, "'%s' is no value of %s", r->word, uber_key_name(key));
+		fail_at(r, "'%s' is no value of %s", r->word, uber_key_name(key));
 	if (v->cnt && (uber_key_ors(key) || go_on)) {
 		v->v[v->cnt - 1] |= value;
 		return;
 	}
 	if (v->cnt == MOST_VALUES)
-		wrong(r, "too many values of %s", uber_key_name(key));
+		fail_at(r, "too many values of %s", uber_key_name(key));
 	v->v[v->cnt++] = value;
 }
 
@@ -169,7 +169,7 @@ static void read_values(struct reader *r, struct set *s, int key)
 		must_next(r, "a value");
 	while (!(many && at_sign(r, ']'))) {
 		if (!r->quoted && is_sign(r->word[0]))
-			wrong(r, "'%s' stands where a value should", r->word);
+			fail_at(r, "'%s' stands where a value should", r->word);
 		add_value(r, s, key, go_on);
 		must_next(r, "a comma or a bracket");
 		go_on = at_sign(r, '|');
@@ -178,7 +178,7 @@ static void read_values(struct reader *r, struct set *s, int key)
 		if (go_on || at_sign(r, ','))
 			must_next(r, "a value");
 		else if (!at_sign(r, ']'))
-			wrong(r, "'%s' stands where a comma or ']' should", r->word);
+			fail_at(r, "'%s' stands where a comma or ']' should", r->word);
 	}
 	must_next(r, "a comma or '}'");
 }
@@ -191,18 +191,18 @@ static void read_set(struct reader *r, struct set *s)
 		int key = uber_key_find(r->word);
 
 		if (key < 0)
-			wrong(r, "'%s' is no key (the manual page fi_ubertest(1) lists them)", r->word);
+			fail_at(r, "'%s' is no key (the manual page fi_ubertest(1) lists them)", r->word);
 		if (key < KEY_CNT && s->keys[key].cnt)
-			wrong(r, "%s stands twice in one set: put all values into one list",
-			      uber_key_name(key));
+			fail_at(r, "%s stands twice in one set: put all values into one list",
+				uber_key_name(key));
 		must_next(r, "a colon");
 		if (!at_sign(r, ':'))
-			wrong(r, "'%s' stands where a colon should", r->word);
+			fail_at(r, "'%s' stands where a colon should", r->word);
 		read_values(r, s, key);
 		if (at_sign(r, ','))
 			must_next(r, "a key or '}'");
 		else if (!at_sign(r, '}'))
-			wrong(r, "'%s' stands where a comma or '}' should", r->word);
+			fail_at(r, "'%s' stands where a comma or '}' should", r->word);
 	}
 }
 
@@ -232,7 +232,7 @@ static void set_defaults(struct set *s)
 			s->keys[k].cnt = 1;
 }
 
-static bool compares(enum fi_op op)
+static bool is_compare(enum fi_op op)
 {
 	return op >= FI_CSWAP && op <= FI_MSWAP;
 }
@@ -252,7 +252,7 @@ static bool makes_sense(const struct uber_case *c, const size_t *at)
 		return false;
 	if (class != CLASS_ATOMIC && (at[KEY_OP] || at[KEY_DATATYPE]))
 		return false;
-	if (class == CLASS_ATOMIC && compares(c->v[KEY_OP]) != (func >= FUNC_COMPARE))
+	if (class == CLASS_ATOMIC && is_compare(c->v[KEY_OP]) != (func >= FUNC_COMPARE))
 		return false;
 	if (c->v[KEY_EP_TYPE] == FI_EP_MSG && at[KEY_AV_TYPE])
 		return false;
@@ -264,7 +264,7 @@ static bool makes_sense(const struct uber_case *c, const size_t *at)
 	return c->v[KEY_COMP] != COMP_QUEUE || !reads || uber_tx_shows(c);
 }
 
-static uint64_t given(const struct set *s)
+static uint64_t keys_given(const struct set *s)
 {
 	uint64_t bits = 0;
 
@@ -274,7 +274,7 @@ static uint64_t given(const struct set *s)
 	return bits;
 }
 
-static bool turn(size_t *at, const struct set *s)
+static bool next_combination(size_t *at, const struct set *s)
 {
 	for (int k = KEY_CNT - 1; k >= 0; k--) {
 		if (++at[k] < s->keys[k].cnt)
@@ -302,7 +302,7 @@ static void add_case(struct cases *all, const struct uber_case *c)
 
 static void add_set(struct cases *all, struct set *s)
 {
-	struct uber_case c = { .given = given(s) };
+	struct uber_case c = { .given = keys_given(s) };
 
 	set_defaults(s);
 	for (size_t p = 0; p < s->prov_cnt; p++) {
@@ -314,7 +314,7 @@ static void add_set(struct cases *all, struct set *s)
 				c.v[k] = s->keys[k].v[at[k]];
 			if (makes_sense(&c, at))
 				add_case(all, &c);
-		} while (turn(at, s));
+		} while (next_combination(at, s));
 	}
 }
 
@@ -326,11 +326,11 @@ struct uber_case *uber_read(struct ft *ft, const char *path, uint32_t *cnt_p)
 
 	if (!r.f)
 		ft_fail("configuration file %s: %s", path, strerror(errno));
-	while (next(&r)) {
+	while (next_token(&r)) {
 		if (at_sign(&r, ','))
 			continue;
 		if (!at_sign(&r, '{'))
-			wrong(&r, "'%s' stands where a set should begin with '{'", r.word);
+			fail_at(&r, "'%s' stands where a set should begin with '{'", r.word);
 		read_set(&r, &s);
 		add_set(&all, &s);
 	}

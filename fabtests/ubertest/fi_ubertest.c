@@ -6,9 +6,9 @@
 
 #include "uber.h"
 
-static const struct uber *tuned;	/* for tune(), which is given nothing else */
+static const struct uber *tuned;	/* for tune_hints(), which is given nothing else */
 
-static void tune(struct fi_info *h)
+static void tune_hints(struct fi_info *h)
 {
 	const struct uber_case *c = &tuned->c;
 
@@ -32,7 +32,7 @@ static uint64_t class_caps(const struct uber_case *c)
 	}
 }
 
-static void describe(struct uber *u)
+static void describe_waits(struct uber *u)
 {
 	const struct uber_case *c = &u->c;
 	uint64_t select = c->v[KEY_COMP] == COMP_CNTR ? FI_SELECTIVE_COMPLETION : 0;
@@ -41,7 +41,7 @@ static void describe(struct uber *u)
 	u->test = (struct ft_test) {
 		.ep_type = c->v[KEY_EP_TYPE], .caps = class_caps(c), .tx_flags = c->v[KEY_TX_OP],
 		.rx_flags = c->v[KEY_RX_OP], .tx_bind = c->v[KEY_TX_BIND] | select,
-		.rx_bind = c->v[KEY_RX_BIND] | select, .waits = &u->waits, .tune = tune,
+		.rx_bind = c->v[KEY_RX_BIND] | select, .waits = &u->waits, .tune = tune_hints,
 		.cq_data_size = uber_with_data(c) ? UBER_DATA_LEN : 0,
 		.cntrs = c->v[KEY_COMP] != COMP_QUEUE,
 	};
@@ -52,7 +52,7 @@ static void describe(struct uber *u)
 
 /* ---- opening: a combination that the provider does not offer is no failure ---- */
 
-static bool refused(struct uber *u, int ret, const char *what)
+static bool is_refused(struct uber *u, int ret, const char *what)
 {
 	if (!ret)
 		return false;
@@ -70,12 +70,12 @@ static bool try_waits(struct uber *u)
 	struct fid_cntr *cntr;
 	struct fid_cq *cq;
 
-	if (refused(u, fi_cq_open(ft->domain, &cq_attr, &cq, NULL), "fi_cq_open"))
+	if (is_refused(u, fi_cq_open(ft->domain, &cq_attr, &cq, NULL), "fi_cq_open"))
 		return false;
 	FT_TRY(fi_close(&cq->fid));
 	if (u->c.v[KEY_COMP] == COMP_QUEUE)
 		return true;
-	if (refused(u, fi_cntr_open(ft->domain, &cntr_attr, &cntr, NULL), "fi_cntr_open"))
+	if (is_refused(u, fi_cntr_open(ft->domain, &cntr_attr, &cntr, NULL), "fi_cntr_open"))
 		return false;
 	FT_TRY(fi_close(&cntr->fid));
 	return true;
@@ -90,8 +90,8 @@ static bool try_atomic(struct uber *u)
 
 	if (u->c.v[KEY_CLASS] != CLASS_ATOMIC)
 		return true;
-	return !refused(u, fi_query_atomic(u->ft.domain, u->c.v[KEY_DATATYPE], u->c.v[KEY_OP], &attr,
-					   flags), "fi_query_atomic");
+	return !is_refused(u, fi_query_atomic(u->ft.domain, u->c.v[KEY_DATATYPE], u->c.v[KEY_OP], &attr,
+					      flags), "fi_query_atomic");
 }
 
 static bool try_open(struct uber *u)
@@ -103,10 +103,10 @@ static bool try_open(struct uber *u)
 	bool ok;
 
 	ft->hints = ft_hints(ft);
-	if (refused(u, ft_find(ft), "fi_getinfo"))
+	if (is_refused(u, ft_find(ft), "fi_getinfo"))
 		return false;
 	FT_TRY(fi_fabric(ft->info->fabric_attr, &fabric, NULL));
-	ok = !refused(u, fi_eq_open(fabric, &attr, &eq, NULL), "fi_eq_open");
+	ok = !is_refused(u, fi_eq_open(fabric, &attr, &eq, NULL), "fi_eq_open");
 	if (ok)
 		FT_TRY(fi_close(&eq->fid));
 	FT_TRY(fi_close(&fabric->fid));
@@ -116,7 +116,7 @@ static bool try_open(struct uber *u)
 	return try_waits(u) && try_atomic(u);
 }
 
-static void release(struct uber *u)
+static void release_case(struct uber *u)
 {
 	ft_shut(&u->ft);
 	free(u->ft.tx.p);
@@ -131,7 +131,7 @@ static bool one_case(struct ft *main_ft, const struct uber_case *c, char *reason
 	char mine, theirs;
 
 	tuned = &u;
-	describe(&u);
+	describe_waits(&u);
 	u.ft = (struct ft) { .test = &u.test, .opt = main_ft->opt, .name = main_ft->name,
 			     .server = main_ft->server, .ctl = main_ft->ctl, .here = main_ft->here,
 			     .there = main_ft->there };
@@ -150,13 +150,13 @@ static bool one_case(struct ft *main_ft, const struct uber_case *c, char *reason
 		ft_sync(&u.ft);
 	}
 	snprintf(reason, len, "%s", mine ? "the server says so" : u.reason);
-	release(&u);
+	release_case(&u);
 	return mine && theirs;
 }
 
 /* ---- the two sides ---- */
 
-static void complete(const struct ft *ft, struct uber_case *c)
+static void complete_case(const struct ft *ft, struct uber_case *c)
 {
 	static const uint64_t quick[] = { 1, 64, 4096, 40000 };
 	bool fast = c->v[KEY_TEST_FLAGS] & FLAG_QUICK;
@@ -170,7 +170,7 @@ static void complete(const struct ft *ft, struct uber_case *c)
 	c->window = ft->opt.window < 16 ? ft->opt.window : 16;
 }
 
-static void serve(struct ft *ft)
+static void serve_cases(struct ft *ft)
 {
 	struct uber_case c;
 	char line[512], reason[128];
@@ -189,7 +189,7 @@ static void serve(struct ft *ft)
 	}
 }
 
-static void lead(struct ft *ft, struct uber_case *all, uint32_t cnt)
+static void lead_cases(struct ft *ft, struct uber_case *all, uint32_t cnt)
 {
 	struct uber_case last = { 0 };
 	uint32_t ran = 0, not_offered = 0;
@@ -201,7 +201,7 @@ static void lead(struct ft *ft, struct uber_case *all, uint32_t cnt)
 		if (i + 1 < (uint32_t) ft->opt.first || (ft->opt.last && i + 1 > (uint32_t) ft->opt.last))
 			continue;
 		c->number = i + 1;
-		complete(ft, c);
+		complete_case(ft, c);
 		uber_say(c, line, sizeof(line));
 		ft_case(line);
 		ft_watch(ft->opt.limit_s);
@@ -236,12 +236,12 @@ int main(int argc, char **argv)
 	if (ft.opt.device)
 		ft_skip("-D %s: this test uses the host's memory only", ft.opt.device);
 	if (ft.server) {
-		serve(&ft);
+		serve_cases(&ft);
 	} else {
 		if (!ft.opt.config)
 			ft_fail("the client needs -u FILE, a file of combinations (test_configs has some)");
 		all = uber_read(&ft, ft.opt.config, &cnt);
-		lead(&ft, all, cnt);
+		lead_cases(&ft, all, cnt);
 	}
 	free(all);
 	return ft_end(&ft);

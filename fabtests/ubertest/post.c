@@ -30,7 +30,7 @@ bool uber_with_data(const struct uber_case *c)
 		c->v[KEY_MSG_FLAGS] & FI_REMOTE_CQ_DATA);
 }
 
-static bool selective(const struct uber_case *c, enum uber_key bind)
+static bool is_selective(const struct uber_case *c, enum uber_key bind)
 {
 	return c->v[KEY_COMP] == COMP_CNTR || c->v[bind] & FI_SELECTIVE_COMPLETION;
 }
@@ -41,20 +41,20 @@ bool uber_tx_shows(const struct uber_case *c)
 
 	if (uber_injects(func))
 		return false;
-	return !selective(c, KEY_TX_BIND) ||
+	return !is_selective(c, KEY_TX_BIND) ||
 	       (takes_flags(func) ? c->v[KEY_MSG_FLAGS] : c->v[KEY_TX_OP]) & FI_COMPLETION;
 }
 
 bool uber_rx_shows(const struct uber_case *c)
 {
-	return !selective(c, KEY_RX_BIND) ||
+	return !is_selective(c, KEY_RX_BIND) ||
 	       (c->v[KEY_FUNC] == FUNC_SENDMSG ? c->v[KEY_MSG_FLAGS] : c->v[KEY_RX_OP]) & FI_COMPLETION;
 }
 
 /* ---- pieces ---- */
 
 /* A buffer as one piece or two; returns their number. */
-static size_t pieces(struct iovec *iov, void **desc, char *p, size_t len, void *d, size_t limit)
+static size_t buf_pieces(struct iovec *iov, void **desc, char *p, size_t len, void *d, size_t limit)
 {
 	size_t cnt = len > 1 && limit > 1 ? 2 : 1, half = cnt == 2 ? len / 2 : len;
 
@@ -83,7 +83,7 @@ static ssize_t send_msg(struct uber *u, size_t len, void *ctx)
 	struct ft_ep *e = &ft->ep;
 	struct iovec iov[2];
 	void *desc[2];
-	size_t cnt = pieces(iov, desc, ft->tx.p, len, ft->tx.desc, ft->info->tx_attr->iov_limit);
+	size_t cnt = buf_pieces(iov, desc, ft->tx.p, len, ft->tx.desc, ft->info->tx_attr->iov_limit);
 	struct fi_msg msg = { .msg_iov = iov, .desc = desc, .iov_count = cnt, .addr = e->peer,
 			      .context = ctx, .data = UBER_DATA };
 
@@ -103,7 +103,7 @@ static ssize_t send_tagged(struct uber *u, size_t len, void *ctx)
 	struct ft_ep *e = &ft->ep;
 	struct iovec iov[2];
 	void *desc[2];
-	size_t cnt = pieces(iov, desc, ft->tx.p, len, ft->tx.desc, ft->info->tx_attr->iov_limit);
+	size_t cnt = buf_pieces(iov, desc, ft->tx.p, len, ft->tx.desc, ft->info->tx_attr->iov_limit);
 	struct fi_msg_tagged msg = { .msg_iov = iov, .desc = desc, .iov_count = cnt, .addr = e->peer,
 				     .tag = FT_TAG, .context = ctx, .data = UBER_DATA };
 
@@ -119,7 +119,7 @@ static ssize_t send_tagged(struct uber *u, size_t len, void *ctx)
 	}
 }
 
-static fi_addr_t source(const struct uber *u)
+static fi_addr_t recv_source(const struct uber *u)
 {
 	return u->c.v[KEY_CAPS] & FI_DIRECTED_RECV ? u->ft.ep.peer : FI_ADDR_UNSPEC;
 }
@@ -129,14 +129,14 @@ static ssize_t recv_msg(struct uber *u, size_t len, void *ctx)
 	struct ft *ft = &u->ft;
 	struct iovec iov[2];
 	void *desc[2];
-	size_t cnt = pieces(iov, desc, ft->rx.p, len, ft->rx.desc, ft->info->rx_attr->iov_limit);
-	struct fi_msg msg = { .msg_iov = iov, .desc = desc, .iov_count = cnt, .addr = source(u),
+	size_t cnt = buf_pieces(iov, desc, ft->rx.p, len, ft->rx.desc, ft->info->rx_attr->iov_limit);
+	struct fi_msg msg = { .msg_iov = iov, .desc = desc, .iov_count = cnt, .addr = recv_source(u),
 			      .context = ctx };
 
 	switch (u->c.v[KEY_FUNC]) {
-	case FUNC_SENDV: return fi_recvv(ft->ep.ep, iov, desc, cnt, source(u), ctx);
+	case FUNC_SENDV: return fi_recvv(ft->ep.ep, iov, desc, cnt, recv_source(u), ctx);
 	case FUNC_SENDMSG: return fi_recvmsg(ft->ep.ep, &msg, u->c.v[KEY_MSG_FLAGS] & FI_COMPLETION);
-	default: return fi_recv(ft->ep.ep, ft->rx.p, len, ft->rx.desc, source(u), ctx);
+	default: return fi_recv(ft->ep.ep, ft->rx.p, len, ft->rx.desc, recv_source(u), ctx);
 	}
 }
 
@@ -145,14 +145,14 @@ static ssize_t recv_tagged(struct uber *u, size_t len, void *ctx)
 	struct ft *ft = &u->ft;
 	struct iovec iov[2];
 	void *desc[2];
-	size_t cnt = pieces(iov, desc, ft->rx.p, len, ft->rx.desc, ft->info->rx_attr->iov_limit);
+	size_t cnt = buf_pieces(iov, desc, ft->rx.p, len, ft->rx.desc, ft->info->rx_attr->iov_limit);
 	struct fi_msg_tagged msg = { .msg_iov = iov, .desc = desc, .iov_count = cnt,
-				     .addr = source(u), .tag = FT_TAG, .context = ctx };
+				     .addr = recv_source(u), .tag = FT_TAG, .context = ctx };
 
 	switch (u->c.v[KEY_FUNC]) {
-	case FUNC_SENDV: return fi_trecvv(ft->ep.ep, iov, desc, cnt, source(u), FT_TAG, 0, ctx);
+	case FUNC_SENDV: return fi_trecvv(ft->ep.ep, iov, desc, cnt, recv_source(u), FT_TAG, 0, ctx);
 	case FUNC_SENDMSG: return fi_trecvmsg(ft->ep.ep, &msg, u->c.v[KEY_MSG_FLAGS] & FI_COMPLETION);
-	default: return fi_trecv(ft->ep.ep, ft->rx.p, len, ft->rx.desc, source(u), FT_TAG, 0, ctx);
+	default: return fi_trecv(ft->ep.ep, ft->rx.p, len, ft->rx.desc, recv_source(u), FT_TAG, 0, ctx);
 	}
 }
 
@@ -171,7 +171,7 @@ static ssize_t rma_msg(struct uber *u, const struct iovec *iov, void **desc, siz
 	       fi_readmsg(e->ep, &msg, u->c.v[KEY_MSG_FLAGS] & ~FI_REMOTE_CQ_DATA);
 }
 
-static ssize_t rma(struct uber *u, size_t len, void *ctx)
+static ssize_t post_rma(struct uber *u, size_t len, void *ctx)
 {
 	struct ft *ft = &u->ft;
 	struct fid_ep *ep = ft->ep.ep;
@@ -179,7 +179,7 @@ static ssize_t rma(struct uber *u, size_t len, void *ctx)
 	uint64_t addr = ft->remote.addr, key = ft->remote.key;
 	struct iovec iov[2];
 	void *p = ft->tx.p, *d = ft->tx.desc, *desc[2];
-	size_t cnt = pieces(iov, desc, p, len, d, ft->info->tx_attr->iov_limit);
+	size_t cnt = buf_pieces(iov, desc, p, len, d, ft->info->tx_attr->iov_limit);
 
 	switch (u->c.v[KEY_FUNC]) {
 	case FUNC_WRITE: return fi_write(ep, p, len, d, peer, addr, key, ctx);
@@ -240,7 +240,7 @@ static ssize_t atomic_msg(struct uber *u, struct atom *a, void *ctx)
 	}
 }
 
-static ssize_t atomic(struct uber *u, size_t len, void *ctx)
+static ssize_t post_atomic(struct uber *u, size_t len, void *ctx)
 {
 	struct fid_ep *ep = u->ft.ep.ep;
 	fi_addr_t peer = u->ft.ep.peer;
@@ -274,19 +274,19 @@ static ssize_t atomic(struct uber *u, size_t len, void *ctx)
 
 /* ---- any of them ---- */
 
-static ssize_t post(struct uber *u, size_t len, void *ctx)
+static ssize_t post_any(struct uber *u, size_t len, void *ctx)
 {
 	switch (u->c.v[KEY_CLASS]) {
 	case CLASS_MSG: return send_msg(u, len, ctx);
 	case CLASS_TAGGED: return send_tagged(u, len, ctx);
-	case CLASS_RMA: return rma(u, len, ctx);
-	default: return atomic(u, len, ctx);
+	case CLASS_RMA: return post_rma(u, len, ctx);
+	default: return post_atomic(u, len, ctx);
 	}
 }
 
 void uber_post(struct uber *u, size_t len, struct fi_context2 *ctx)
 {
-	FT_POST(&u->ft.ep, post(u, len, ctx));
+	FT_POST(&u->ft.ep, post_any(u, len, ctx));
 	u->tx_ops++;
 	if (uber_tx_shows(&u->c))
 		u->ft.ep.tx_posted++;

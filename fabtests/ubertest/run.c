@@ -13,14 +13,14 @@
 
 #define PATIENCE_NS	15000000000ULL
 
-static bool messages(const struct uber *u)
+static bool is_message(const struct uber *u)
 {
 	return u->c.v[KEY_CLASS] == CLASS_MSG || u->c.v[KEY_CLASS] == CLASS_TAGGED;
 }
 
 /* ---- waiting, by queue or counter or both ---- */
 
-static void drain(struct fid_cq *cq)
+static void drain_cq(struct fid_cq *cq)
 {
 	struct fi_cq_tagged_entry entry[8];
 
@@ -38,7 +38,7 @@ static void wait_tx(struct uber *u, uint64_t but)
 	if (u->c.v[KEY_COMP] != COMP_QUEUE && u->tx_ops > but)
 		ft_cntr_reach(e, e->txcntr, u->tx_ops - but);
 	if (u->c.v[KEY_COMP] == COMP_CNTR)
-		drain(e->txcq);
+		drain_cq(e->txcq);
 }
 
 static void check_entry(struct uber *u, const struct fi_cq_tagged_entry *entry, size_t len)
@@ -69,7 +69,7 @@ static void wait_rx(struct uber *u, size_t len, uint64_t nth)
 	if (u->c.v[KEY_COMP] != COMP_QUEUE)
 		ft_cntr_reach(e, e->rxcntr, nth);
 	if (u->c.v[KEY_COMP] == COMP_CNTR)
-		drain(e->rxcq);
+		drain_cq(e->rxcq);
 }
 
 /* ---- unit: messages ---- */
@@ -99,8 +99,8 @@ static void one_message(struct uber *u, bool sender, size_t len, uint64_t seed)
 /* ---- unit: the server's memory ---- */
 
 /* Until the server's buffer is @want: an operation may complete before that. */
-static void await(struct uber *u, bool (*done)(struct uber *u, const void *want, size_t len),
-		  const void *want, size_t len)
+static void await_bytes(struct uber *u, bool (*done)(struct uber *u, const void *want, size_t len),
+			const void *want, size_t len)
 {
 	uint64_t end = ft_now_ns() + PATIENCE_NS;
 
@@ -120,7 +120,7 @@ static void await(struct uber *u, bool (*done)(struct uber *u, const void *want,
  * control connection, and memory of this program alone: an order that no thread sanitizer
  * sees, which is to look away here.
  */
-static __attribute__((noinline, no_sanitize("thread"))) void carry(void *to, const void *from,
+static __attribute__((noinline, no_sanitize("thread"))) void copy_shared(void *to, const void *from,
 								     size_t len)
 {
 	typedef uint64_t __attribute__((may_alias)) word;
@@ -136,25 +136,25 @@ static __attribute__((noinline, no_sanitize("thread"))) void carry(void *to, con
 		to1[i] = from1[i];
 }
 
-static void expose(struct uber *u, const void *from, size_t len)
+static void expose_bytes(struct uber *u, const void *from, size_t len)
 {
-	carry(u->ft.rx.p, from, len);
+	copy_shared(u->ft.rx.p, from, len);
 }
 
 /* What the client has made of it so far; the caller frees it. */
-static void *seen(struct uber *u, size_t len)
+static void *seen_bytes(struct uber *u, size_t len)
 {
 	void *copy = malloc(len ? len : 1);
 
 	if (!copy)
 		ft_fail("out of memory for %zu bytes", len);
-	carry(copy, u->ft.rx.p, len);
+	copy_shared(copy, u->ft.rx.p, len);
 	return copy;
 }
 
 static bool same_bytes(struct uber *u, const void *want, size_t len)
 {
-	void *now = seen(u, len);
+	void *now = seen_bytes(u, len);
 	bool same = !memcmp(now, want, len);
 
 	free(now);
@@ -164,7 +164,7 @@ static bool same_bytes(struct uber *u, const void *want, size_t len)
 static bool same_cells(struct uber *u, const void *want, size_t len)
 {
 	enum fi_datatype type = u->c.v[KEY_DATATYPE];
-	void *now = seen(u, len);
+	void *now = seen_bytes(u, len);
 	bool same = uber_same(type, now, want, len / uber_size(type));
 
 	free(now);
@@ -197,14 +197,14 @@ static void serve_write(struct uber *u, size_t len, uint64_t seed)
 
 	if (!want)
 		ft_fail("out of memory for %zu bytes", len);
-	expose(u, want, len);
+	expose_bytes(u, want, len);
 	ft_fill(want, len, seed);
 	if (data)
 		expect_data(u);
 	ft_sync(&u->ft);
 	if (data)
 		take_data(u);
-	await(u, same_bytes, want, len);
+	await_bytes(u, same_bytes, want, len);
 	free(want);
 }
 
@@ -235,7 +235,7 @@ static void one_rma(struct uber *u, size_t len, uint64_t seed)
 		serve_write(u, len, seed);
 	else {
 		ft_fill(u->ft.tx.p, len, seed);
-		expose(u, u->ft.tx.p, len);
+		expose_bytes(u, u->ft.tx.p, len);
 		ft_sync(&u->ft);
 	}
 	ft_sync(&u->ft);
@@ -256,10 +256,10 @@ static void one_atomic(struct uber *u, size_t len, uint64_t seed)
 	uber_set(type, p + 2 * len, cnt, s + 2);
 	uber_calc(type, u->c.v[KEY_OP], want, p, p + 2 * len, cnt);
 	if (u->ft.server)
-		expose(u, was, len);
+		expose_bytes(u, was, len);
 	ft_sync(&u->ft);
 	if (u->ft.server) {
-		await(u, same_cells, want, len);
+		await_bytes(u, same_cells, want, len);
 	} else {
 		uber_post(u, len, u->ctx);
 		wait_tx(u, 0);
@@ -275,7 +275,7 @@ static void unit_step(struct uber *u, size_t len)
 {
 	ft_at("in a combination's unit test");
 	for (uint64_t i = 0; i < (uint64_t) u->c.iters; i++) {
-		if (messages(u))
+		if (is_message(u))
 			one_message(u, (i % 2) == u->ft.server, len, len + i);
 		else if (u->c.v[KEY_CLASS] == CLASS_RMA)
 			one_rma(u, len, len + i);
@@ -310,7 +310,7 @@ static void say_figure(const struct uber *u, size_t len, double total_us, double
 
 static void latency_step(struct uber *u, size_t len)
 {
-	bool both = messages(u);
+	bool both = is_message(u);
 	uint64_t start;
 
 	ft_at("in a combination's latency run");
@@ -381,11 +381,11 @@ static void bandwidth_step(struct uber *u, size_t len)
 	ft_at("in a combination's bandwidth run");
 	ft_sync(&u->ft);
 	start = ft_now_ns();
-	if (messages(u))
+	if (is_message(u))
 		flow_messages(u, len);
 	else
 		flow_memory(u, len);
-	if (u->ft.server && !messages(u))
+	if (u->ft.server && !is_message(u))
 		ft_serve(&u->ft);
 	ft_sync(&u->ft);
 	say_figure(u, len, (double) (ft_now_ns() - start) / 1000.0, u->c.iters, "xfer");
@@ -394,7 +394,7 @@ static void bandwidth_step(struct uber *u, size_t len)
 /* ---- sizes ---- */
 
 /* What the call can move of @want bytes at both sides; 0: nothing. */
-static size_t possible(struct uber *u, size_t want)
+static size_t possible_len(struct uber *u, size_t want)
 {
 	struct fi_info *info = u->ft.info;
 	size_t most = info->ep_attr->max_msg_size, cells = 0, size;
@@ -425,7 +425,7 @@ void uber_run(struct uber *u)
 	size_t len, done = 0;
 
 	for (uint32_t i = 0; i < u->c.size_cnt; i++) {
-		len = possible(u, u->c.sizes[i]);
+		len = possible_len(u, u->c.sizes[i]);
 		if (!len)
 			continue;
 		if (u->c.v[KEY_TYPE] == TYPE_UNIT)
