@@ -17,7 +17,7 @@
 			 FI_REMOTE_WRITE | FI_SOURCE | FI_DIRECTED_RECV)
 #define IOV_DEFAULT	8	/* pieces per operation that are reserved room for unasked */
 
-static uint64_t expand(uint64_t caps)
+static uint64_t caps_expand(uint64_t caps)
 {
 	if (caps & MSG_OPS && !(caps & MSG_WAYS))
 		caps |= MSG_WAYS;
@@ -27,7 +27,7 @@ static uint64_t expand(uint64_t caps)
 }
 
 /* 0 is "any" on both sides. */
-static bool same(uint64_t wanted, uint64_t offered)
+static bool same_or_any(uint64_t wanted, uint64_t offered)
 {
 	return !wanted || !offered || wanted == offered;
 }
@@ -43,15 +43,15 @@ static bool format_fits(uint32_t wanted, uint32_t offered)
 
 	if (wanted == FI_SOCKADDR || wanted == FI_SOCKADDR_IP)
 		return ip || offered == wanted;
-	return same(wanted, offered);
+	return same_or_any(wanted, offered);
 }
 
 static bool identity_fits(const struct fi_info *offer, const struct fi_info *hints)
 {
 	const struct fi_ep_attr *ep = hints->ep_attr;
 
-	if (ep && !(same(ep->type, offer->ep_attr->type) &&
-		    same(ep->protocol, offer->ep_attr->protocol)))
+	if (ep && !(same_or_any(ep->type, offer->ep_attr->type) &&
+		    same_or_any(ep->protocol, offer->ep_attr->protocol)))
 		return false;
 	if (hints->fabric_attr && !same_name(hints->fabric_attr->name, offer->fabric_attr->name))
 		return false;
@@ -65,7 +65,7 @@ static bool domain_fits(const struct fi_domain_attr *have, const struct fi_domai
 	return want->threading <= FI_THREAD_ENDPOINT && want->resource_mgmt <= FI_RM_ENABLED &&
 	       want->control_progress <= FI_PROGRESS_CONTROL_UNIFIED &&
 	       want->data_progress <= FI_PROGRESS_CONTROL_UNIFIED &&
-	       want->av_type <= FI_AV_TABLE && same(want->av_type, have->av_type) &&
+	       want->av_type <= FI_AV_TABLE && same_or_any(want->av_type, have->av_type) &&
 	       want->mr_key_size <= have->mr_key_size &&
 	       want->cq_data_size <= have->cq_data_size &&
 	       want->mr_iov_limit <= have->mr_iov_limit &&
@@ -91,7 +91,7 @@ static bool ep_fits(const struct fi_ep_attr *have, const struct fi_ep_attr *want
 static bool tx_fits(const struct kofi_provider *prov, const struct fi_tx_attr *have,
 		    const struct fi_tx_attr *want, uint64_t caps)
 {
-	return !(expand(want->caps) & CAPS_TX & ~caps) && !(want->op_flags & ~have->op_flags) &&
+	return !(caps_expand(want->caps) & CAPS_TX & ~caps) && !(want->op_flags & ~have->op_flags) &&
 	       !(want->msg_order & ~have->msg_order) &&
 	       !(want->comp_order & ~have->comp_order) &&
 	       want->inject_size <= have->inject_size &&
@@ -103,7 +103,7 @@ static bool tx_fits(const struct kofi_provider *prov, const struct fi_tx_attr *h
 static bool rx_fits(const struct kofi_provider *prov, const struct fi_rx_attr *have,
 		    const struct fi_rx_attr *want, uint64_t caps)
 {
-	return !(expand(want->caps) & CAPS_RX & ~caps) && !(want->op_flags & ~have->op_flags) &&
+	return !(caps_expand(want->caps) & CAPS_RX & ~caps) && !(want->op_flags & ~have->op_flags) &&
 	       !(want->msg_order & ~have->msg_order) &&
 	       !(want->comp_order & ~have->comp_order) &&
 	       want->size <= max_t(size_t, prov->max_rx_size, have->size) &&
@@ -116,12 +116,12 @@ static int mr_mode_need(int mr_mode, uint64_t caps)
 	return caps & RMA_OPS ? mr_mode : mr_mode & (FI_MR_LOCAL | FI_MR_ENDPOINT);
 }
 
-static void limit(size_t *out, size_t want, size_t usual)
+static void limit_size(size_t *out, size_t want, size_t usual)
 {
 	*out = want ? want : min(*out, usual);
 }
 
-static void narrow(struct fi_info *out, const struct fi_info *hints)
+static void narrow_answer(struct fi_info *out, const struct fi_info *hints)
 {
 	const struct fi_domain_attr *dom = hints->domain_attr;
 	const struct fi_tx_attr *tx = hints->tx_attr;
@@ -137,8 +137,8 @@ static void narrow(struct fi_info *out, const struct fi_info *hints)
 		out->tx_attr->size = tx->size;
 	if (rx && rx->size)
 		out->rx_attr->size = rx->size;
-	limit(&out->tx_attr->iov_limit, tx ? tx->iov_limit : 0, IOV_DEFAULT);
-	limit(&out->rx_attr->iov_limit, rx ? rx->iov_limit : 0, IOV_DEFAULT);
+	limit_size(&out->tx_attr->iov_limit, tx ? tx->iov_limit : 0, IOV_DEFAULT);
+	limit_size(&out->rx_attr->iov_limit, rx ? rx->iov_limit : 0, IOV_DEFAULT);
 	if (dom && dom->threading)
 		out->domain_attr->threading = dom->threading;
 	/* Keys that the caller leaves to the provider cannot be guessed. */
@@ -160,7 +160,7 @@ int core_hints_check(const struct kofi_provider *prov, uint32_t version, struct 
 	} else {
 		hints = &none;
 	}
-	caps = hints->caps ? (expand(hints->caps) | CAPS_FREE) & offer->caps : offer->caps;
+	caps = hints->caps ? (caps_expand(hints->caps) | CAPS_FREE) & offer->caps : offer->caps;
 	need = mr_mode_need(offer->domain_attr->mr_mode, caps);
 	if ((hints->domain_attr && (need & ~hints->domain_attr->mr_mode ||
 				    !domain_fits(offer->domain_attr, hints->domain_attr))) ||
@@ -173,6 +173,6 @@ int core_hints_check(const struct kofi_provider *prov, uint32_t version, struct 
 	offer->tx_attr->caps = caps & CAPS_TX;
 	offer->rx_attr->caps = caps & CAPS_RX;
 	offer->domain_attr->mr_mode = need;
-	narrow(offer, hints);
+	narrow_answer(offer, hints);
 	return 0;
 }

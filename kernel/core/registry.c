@@ -44,7 +44,7 @@ bool core_name_allowed(const char *name)
 
 /* ---- registration ---- */
 
-static struct kofi_registration *find(const char *name)
+static struct kofi_registration *reg_find(const char *name)
 {
 	struct kofi_registration *reg;
 
@@ -54,12 +54,12 @@ static struct kofi_registration *find(const char *name)
 	return NULL;
 }
 
-static int add(const struct kofi_provider *prov)
+static int reg_add(const struct kofi_provider *prov)
 {
 	struct kofi_registration *reg;
 	int ret;
 
-	if (find(prov->name))
+	if (reg_find(prov->name))
 		return -FI_EALREADY;
 	reg = kzalloc(sizeof(*reg), GFP_KERNEL);
 	if (!reg)
@@ -84,7 +84,7 @@ int kofi_provider_register(uint32_t version, const struct kofi_provider *prov)
 	    (!prov->getinfo && !prov->query) || !prov->fabric)
 		return -FI_EINVAL;
 	down_write(&core_lock);
-	ret = add(prov);
+	ret = reg_add(prov);
 	up_write(&core_lock);
 	trace_kofi_register(prov->name, ret);
 	return ret;
@@ -97,7 +97,7 @@ int kofi_provider_deregister(const struct kofi_provider *prov)
 	int ret = 0;
 
 	down_write(&core_lock);
-	reg = prov ? find(prov->name) : NULL;
+	reg = prov ? reg_find(prov->name) : NULL;
 	if (!reg || reg->prov != prov) {
 		ret = -FI_ENOENT;
 	} else if (atomic_read(&reg->fabrics)) {
@@ -128,7 +128,7 @@ static int query_check(const struct kofi_query *query)
 	return 0;
 }
 
-static bool wanted(const struct kofi_registration *reg, const struct fi_info *hints)
+static bool reg_wanted(const struct kofi_registration *reg, const struct fi_info *hints)
 {
 	const char *name = hints && hints->fabric_attr ? hints->fabric_attr->prov_name : NULL;
 
@@ -137,7 +137,7 @@ static bool wanted(const struct kofi_registration *reg, const struct fi_info *hi
 	return core_name_allowed(reg->prov->name);
 }
 
-static int label(const struct kofi_provider *prov, uint32_t version, struct fi_info *info)
+static int label_info(const struct kofi_provider *prov, uint32_t version, struct fi_info *info)
 {
 	struct fi_fabric_attr *attr = info->fabric_attr;
 
@@ -189,8 +189,8 @@ static int offers_of(const struct kofi_provider *prov, const struct kofi_query *
 }
 
 /* Appends what fits of one provider's offers. */
-static int ask(const struct kofi_registration *reg, const struct kofi_query *query,
-	       struct fi_info ***tail)
+static int reg_ask(const struct kofi_registration *reg, const struct kofi_query *query,
+		   struct fi_info ***tail)
 {
 	struct fi_info *list = NULL, *info;
 	int ret;
@@ -211,7 +211,7 @@ static int ask(const struct kofi_registration *reg, const struct kofi_query *que
 		ret = query->flags & FI_PROV_ATTR_ONLY ? 0 :
 		      core_hints_check(reg->prov, query->version, info, query->hints);
 		if (!ret) {
-			ret = label(reg->prov, query->version, info);
+			ret = label_info(reg->prov, query->version, info);
 			if (!ret) {
 				**tail = info;
 				*tail = &info->next;
@@ -244,9 +244,9 @@ int kofi_getinfo(struct net *net, uint32_t version, const char *node, const char
 		return ret;
 	down_read(&core_lock);
 	list_for_each_entry(reg, &core_providers, node) {
-		if (!wanted(reg, hints))
+		if (!reg_wanted(reg, hints))
 			continue;
-		ret = ask(reg, &query, &tail);
+		ret = reg_ask(reg, &query, &tail);
 		if (ret)
 			break;
 	}
@@ -277,12 +277,12 @@ EXPORT_SYMBOL_GPL(fi_getinfo);
 
 /* ---- fabrics ---- */
 
-static struct kofi_registration *pin(const char *name)
+static struct kofi_registration *reg_pin(const char *name)
 {
 	struct kofi_registration *reg;
 
 	down_read(&core_lock);
-	reg = name ? find(name) : NULL;
+	reg = name ? reg_find(name) : NULL;
 	if (reg && !try_module_get(reg->prov->owner))
 		reg = NULL;
 	if (reg)
@@ -291,7 +291,7 @@ static struct kofi_registration *pin(const char *name)
 	return reg;
 }
 
-static void unpin(struct kofi_registration *reg)
+static void reg_unpin(struct kofi_registration *reg)
 {
 	struct module *owner = reg->prov->owner;
 
@@ -310,13 +310,13 @@ int kofi_fabric(struct net *net, struct fi_fabric_attr *attr, struct fid_fabric 
 	might_sleep();
 	if (!attr)
 		return -FI_EINVAL;
-	reg = pin(attr->prov_name);
+	reg = reg_pin(attr->prov_name);
 	if (!reg)
 		return -FI_ENODEV;
 	ret = reg->prov->fabric(attr, &fabric, context);
 	trace_kofi_fabric_open(reg->prov->name, ret);
 	if (ret) {
-		unpin(reg);
+		reg_unpin(reg);
 		return ret;
 	}
 	fabric->net = get_net(net);
@@ -345,7 +345,7 @@ int kofi_fabric_close(struct fid_fabric *fabric)
 	if (ret)
 		return ret;
 	put_net(net);
-	unpin(reg);
+	reg_unpin(reg);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(kofi_fabric_close);

@@ -65,7 +65,7 @@ static struct {
 
 /* ---- requests ---- */
 
-static unsigned int fill(struct request *rq, struct cmd *cmd)
+static unsigned int blk_fill(struct request *rq, struct cmd *cmd)
 {
 	struct req_iterator iter;
 	struct bio_vec bvec;
@@ -97,11 +97,11 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 		return BLK_STS_IOERR;
 	switch (req_op(rq)) {
 	case REQ_OP_READ:
-		msg.iov_count = fill(rq, cmd);
+		msg.iov_count = blk_fill(rq, cmd);
 		ret = fi_readmsg(dev.ep, &msg, FI_BVEC);
 		break;
 	case REQ_OP_WRITE:
-		msg.iov_count = fill(rq, cmd);
+		msg.iov_count = blk_fill(rq, cmd);
 		ret = fi_writemsg(dev.ep, &msg, FI_BVEC | (dev.info->tx_attr->op_flags &
 							   FI_DELIVERY_COMPLETE));
 		break;
@@ -113,7 +113,7 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_mq_que
 	return ret ? BLK_STS_IOERR : BLK_STS_OK;
 }
 
-static enum blk_eh_timer_return timeout(struct request *rq)
+static enum blk_eh_timer_return on_timeout(struct request *rq)
 {
 	pr_err("a request takes too long: the connection is ended\n");
 	WRITE_ONCE(dev.up, false);
@@ -121,7 +121,7 @@ static enum blk_eh_timer_return timeout(struct request *rq)
 	return BLK_EH_RESET_TIMER;
 }
 
-static void ended(void *context, int err)
+static void request_ended(void *context, int err)
 {
 	if (!context) {
 		dev.error = err;
@@ -141,10 +141,10 @@ static void on_cq(struct fid_cq *cq, void *context)
 	for (;;) {
 		n = fi_cq_read(cq, e, ARRAY_SIZE(e));
 		for (i = 0; i < n; i++)
-			ended(e[i].op_context, 0);
+			request_ended(e[i].op_context, 0);
 		if (n == -FI_EAVAIL && fi_cq_readerr(cq, &err, 0) == 1) {
 			WRITE_ONCE(dev.up, false);
-			ended(err.op_context, err.err);
+			request_ended(err.op_context, err.err);
 			continue;
 		}
 		if (n <= 0)
@@ -154,7 +154,7 @@ static void on_cq(struct fid_cq *cq, void *context)
 
 static const struct blk_mq_ops mq_ops = {
 	.queue_rq = queue_rq,
-	.timeout = timeout,
+	.timeout = on_timeout,
 };
 
 static const struct block_device_operations disk_ops = {
@@ -163,7 +163,7 @@ static const struct block_device_operations disk_ops = {
 
 /* ---- connecting ---- */
 
-static int discover(void)
+static int blk_discover(void)
 {
 	struct fi_info *hints = fi_allocinfo();
 	int ret = -FI_ENOMEM;
@@ -187,7 +187,7 @@ static int discover(void)
 	return ret;
 }
 
-static int open(void)
+static int blk_open(void)
 {
 	struct fi_cq_attr attr = { .format = FI_CQ_FORMAT_CONTEXT, .handler = on_cq };
 	int ret;
@@ -209,7 +209,7 @@ static int open(void)
 }
 
 /* The hello's receive is the only operation without a context. */
-static int connect(void)
+static int blk_connect(void)
 {
 	struct fi_eq_cm_entry entry;
 	uint32_t event;
@@ -238,7 +238,7 @@ static int connect(void)
 	return 0;
 }
 
-static void disconnect(void)
+static void blk_disconnect(void)
 {
 	if (dev.ep)
 		fi_close(&dev.ep->fid);
@@ -314,16 +314,16 @@ static int __init blk_init(void)
 	if (ret < 0)
 		return ret;
 	dev.major = ret;
-	ret = discover();
+	ret = blk_discover();
 	if (!ret)
-		ret = open();
+		ret = blk_open();
 	if (!ret)
-		ret = connect();
+		ret = blk_connect();
 	if (!ret)
 		ret = disk_add();
 	if (ret) {
 		pr_err("no device: %d\n", ret);
-		disconnect();
+		blk_disconnect();
 		unregister_blkdev(dev.major, "kofi");
 		return ret > -MAX_ERRNO ? -EIO : ret;
 	}
@@ -336,7 +336,7 @@ static void __exit blk_exit(void)
 	del_gendisk(dev.disk);
 	put_disk(dev.disk);
 	blk_mq_free_tag_set(&dev.tags);
-	disconnect();
+	blk_disconnect();
 	unregister_blkdev(dev.major, "kofi");
 }
 

@@ -88,7 +88,7 @@ struct side {
 
 /* ---- data ---- */
 
-static void fill(void *buf, size_t len, u8 seed)
+static void fill_pattern(void *buf, size_t len, u8 seed)
 {
 	u8 *byte = buf;
 	size_t i;
@@ -97,7 +97,7 @@ static void fill(void *buf, size_t len, u8 seed)
 		byte[i] = seed + i * 7 + (i >> 8);
 }
 
-static bool verify(const void *buf, size_t len, u8 seed)
+static bool verify_pattern(const void *buf, size_t len, u8 seed)
 {
 	const u8 *byte = buf;
 	size_t i;
@@ -130,7 +130,7 @@ static ssize_t complete_one(struct side *s, uint64_t *flags_p)
 }
 
 /* Waits for a completion of @flags, before which a message may come; returns its length. */
-static ssize_t completed(struct side *s, uint64_t flags)
+static ssize_t wait_completed(struct side *s, uint64_t flags)
 {
 	uint64_t have;
 	ssize_t ret;
@@ -171,7 +171,7 @@ static int event_is(struct fid_eq *eq, uint32_t want, struct event *event)
 
 /* ---- initialise ---- */
 
-static int discover(const struct args *args, struct fi_info **info_p)
+static int side_discover(const struct args *args, struct fi_info **info_p)
 {
 	struct fi_info *hints = fi_allocinfo();
 	struct sockaddr_storage src;
@@ -227,7 +227,7 @@ static void buffer_free(struct buffer *buf)
 			__free_pages(buf->half[i], get_order(HALF));
 }
 
-static int open(struct side *s)
+static int open_side(struct side *s)
 {
 	struct fi_cq_attr cq_attr = { .format = FI_CQ_FORMAT_DATA };
 	int ret;
@@ -251,7 +251,7 @@ static int open(struct side *s)
 }
 
 /* The first @len bytes of a buffer as a list. */
-static void list(const struct buffer *buf, size_t len, struct bio_vec *bvec, size_t *cnt_p)
+static void list_pieces(const struct buffer *buf, size_t len, struct bio_vec *bvec, size_t *cnt_p)
 {
 	size_t i;
 
@@ -268,11 +268,11 @@ static int post_receive(struct side *s)
 	struct bio_vec bvec[2];
 	struct fi_msg msg = { .msg_bvec = bvec };
 
-	list(&s->in, LEN_MAX, bvec, &msg.iov_count);
+	list_pieces(&s->in, LEN_MAX, bvec, &msg.iov_count);
 	return fi_recvmsg(s->ep, &msg, FI_BVEC);
 }
 
-static int endpoint(struct side *s, struct fi_info *info)
+static int endpoint_open(struct side *s, struct fi_info *info)
 {
 	bool virt = info->domain_attr->mr_mode & FI_MR_VIRT_ADDR;
 	int ret;
@@ -303,7 +303,7 @@ static int endpoint(struct side *s, struct fi_info *info)
 
 /* ---- connect ---- */
 
-static int listen(struct side *s)
+static int side_listen(struct side *s)
 {
 	int ret;
 
@@ -317,12 +317,12 @@ static int listen(struct side *s)
 	return ret;
 }
 
-static int serve(struct side *s, bool reject)
+static int serve_peer(struct side *s, bool reject)
 {
 	struct event event;
 	int ret;
 
-	ret = listen(s);
+	ret = side_listen(s);
 	if (ret)
 		return ret;
 	ret = event_is(s->requests, FI_CONNREQ, &event);
@@ -331,7 +331,7 @@ static int serve(struct side *s, bool reject)
 	if (reject)
 		ret = fi_reject(s->pep, event.entry.info->handle, "no", 2);
 	else
-		ret = endpoint(s, event.entry.info);
+		ret = endpoint_open(s, event.entry.info);
 	fi_freeinfo(event.entry.info);
 	if (ret || reject)
 		return ret;
@@ -339,12 +339,12 @@ static int serve(struct side *s, bool reject)
 	return ret ? ret : event_is(s->eq, FI_CONNECTED, &event);
 }
 
-static int connect(struct side *s)
+static int side_connect(struct side *s)
 {
 	struct event event;
 	int ret;
 
-	ret = endpoint(s, s->info);
+	ret = endpoint_open(s, s->info);
 	if (!ret)
 		ret = fi_connect(s->ep, s->info->dest_addr, NULL, 0);
 	return ret ? ret : event_is(s->eq, FI_CONNECTED, &event);
@@ -352,25 +352,25 @@ static int connect(struct side *s)
 
 /* ---- transfer ---- */
 
-static int send(struct side *s, size_t len)
+static int send_bytes(struct side *s, size_t len)
 {
 	struct bio_vec bvec[2];
 	struct fi_msg msg = { .msg_bvec = bvec };
 	ssize_t ret;
 
-	list(&s->out, len, bvec, &msg.iov_count);
+	list_pieces(&s->out, len, bvec, &msg.iov_count);
 	ret = fi_sendmsg(s->ep, &msg, FI_BVEC);
-	return ret ? ret : min_t(ssize_t, completed(s, FI_SEND), 0);
+	return ret ? ret : min_t(ssize_t, wait_completed(s, FI_SEND), 0);
 }
 
 /* A message of @len bytes, which is checked; the next one has its receive then. */
-static int receive(struct side *s, size_t len)
+static int receive_bytes(struct side *s, size_t len)
 {
-	ssize_t n = completed(s, FI_RECV);
+	ssize_t n = wait_completed(s, FI_RECV);
 
 	if (n < 0)
 		return n;
-	if (n != len || !verify(s->in.all, len, len))
+	if (n != len || !verify_pattern(s->in.all, len, len))
 		return -FI_EIO;
 	memset(s->in.all, 0, len);
 	return post_receive(s);
@@ -383,9 +383,9 @@ static int access_one(struct side *s, bool write)
 	struct fi_msg_rma msg = { .msg_bvec = bvec, .rma_iov = &range, .rma_iov_count = 1 };
 	ssize_t ret;
 
-	list(&s->out, REGION, bvec, &msg.iov_count);
+	list_pieces(&s->out, REGION, bvec, &msg.iov_count);
 	ret = write ? fi_writemsg(s->ep, &msg, FI_BVEC) : fi_readmsg(s->ep, &msg, FI_BVEC);
-	return ret ? ret : min_t(ssize_t, completed(s, write ? FI_WRITE : FI_READ), 0);
+	return ret ? ret : min_t(ssize_t, wait_completed(s, write ? FI_WRITE : FI_READ), 0);
 }
 
 static ssize_t send_hello(struct side *s)
@@ -395,16 +395,16 @@ static ssize_t send_hello(struct side *s)
 	s->hello->key = cpu_to_le64(fi_mr_key(s->mr));
 	s->hello->len = cpu_to_le64(REGION);
 	ret = fi_send(s->ep, s->hello, sizeof(*s->hello), NULL, 0, NULL);
-	return ret ? ret : completed(s, FI_SEND);
+	return ret ? ret : wait_completed(s, FI_SEND);
 }
 
-static int greet(struct side *s, bool server)
+static int swap_hellos(struct side *s, bool server)
 {
 	ssize_t ret;
 
-	ret = server ? completed(s, FI_RECV) : send_hello(s);
+	ret = server ? wait_completed(s, FI_RECV) : send_hello(s);
 	if (ret >= 0)
-		ret = server ? send_hello(s) : completed(s, FI_RECV);
+		ret = server ? send_hello(s) : wait_completed(s, FI_RECV);
 	s->addr = le64_to_cpu(s->hello[1].addr);
 	s->key = le64_to_cpu(s->hello[1].key);
 	return min_t(ssize_t, ret, 0);
@@ -414,58 +414,58 @@ static int there_and_back(struct side *s, size_t len)
 {
 	int ret;
 
-	fill(s->out.all, len, len);
-	ret = send(s, len);
-	return ret ? ret : receive(s, len);
+	fill_pattern(s->out.all, len, len);
+	ret = send_bytes(s, len);
+	return ret ? ret : receive_bytes(s, len);
 }
 
-static int back(struct side *s, size_t len)
+static int send_back(struct side *s, size_t len)
 {
-	int ret = receive(s, len);
+	int ret = receive_bytes(s, len);
 
-	fill(s->out.all, len, len);
-	return ret ? ret : send(s, len);
+	fill_pattern(s->out.all, len, len);
+	return ret ? ret : send_bytes(s, len);
 }
 
-static int messages(struct side *s, bool server)
+static int run_messages(struct side *s, bool server)
 {
 	size_t len;
 	int ret = 0;
 
 	for (len = 1; len <= LEN_MAX && !ret; len *= 2)
-		ret = server ? back(s, len) : there_and_back(s, len);
+		ret = server ? send_back(s, len) : there_and_back(s, len);
 	return ret;
 }
 
-static int access(struct side *s)
+static int access_peer(struct side *s)
 {
 	int ret;
 
-	fill(s->out.all, REGION, 9);
+	fill_pattern(s->out.all, REGION, 9);
 	ret = access_one(s, true);
 	memset(s->out.all, 0, REGION);
 	if (!ret)
 		ret = access_one(s, false);
-	if (!ret && !verify(s->out.all, REGION, 9))
+	if (!ret && !verify_pattern(s->out.all, REGION, 9))
 		ret = -FI_EIO;
-	return ret ? ret : send(s, 0);
+	return ret ? ret : send_bytes(s, 0);
 }
 
 static int be_accessed(struct side *s)
 {
 	int ret;
 
-	ret = receive(s, 0);
-	return ret || verify(s->region, REGION, 9) ? ret : -FI_EIO;
+	ret = receive_bytes(s, 0);
+	return ret || verify_pattern(s->region, REGION, 9) ? ret : -FI_EIO;
 }
 
-static int remote(struct side *s, bool server)
+static int run_remote(struct side *s, bool server)
 {
 	int ret;
 
-	ret = server ? be_accessed(s) : access(s);
+	ret = server ? be_accessed(s) : access_peer(s);
 	if (!ret)
-		ret = server ? access(s) : be_accessed(s);
+		ret = server ? access_peer(s) : be_accessed(s);
 	return ret;
 }
 
@@ -488,7 +488,7 @@ static int atomic_one(struct side *s, u8 *buf, enum form form, enum fi_datatype 
 	else
 		ret = fi_compare_atomic(s->ep, a, ELEMENTS, NULL, c, NULL, old, NULL, 0, s->addr,
 					s->key, type, op, NULL);
-	return ret ? ret : min_t(ssize_t, completed(s, FI_ATOMIC), 0);
+	return ret ? ret : min_t(ssize_t, wait_completed(s, FI_ATOMIC), 0);
 }
 
 /* Sets the elements, changes them and reads them again. */
@@ -520,7 +520,7 @@ static int atomic_check(struct side *s, u8 *buf, enum form form, enum fi_datatyp
 	return ret;
 }
 
-static int atomics(struct side *s)
+static int run_atomics(struct side *s)
 {
 	u8 *buf = page_address(s->out.half[0]);
 	int form, type, op, ret = 0;
@@ -530,7 +530,7 @@ static int atomics(struct side *s)
 			for (op = 0; op < MODEL_OPS && !ret; op++)
 				if (model_has(form, type, op))
 					ret = atomic_check(s, buf, form, type, op);
-	return ret ? ret : send(s, 0);
+	return ret ? ret : send_bytes(s, 0);
 }
 
 /* The peer takes none: one ends with that error, and the connection stays. */
@@ -546,9 +546,9 @@ static int atomic_turns(struct side *s, bool server)
 {
 	int ret;
 
-	ret = server ? receive(s, 0) : atomics(s);
+	ret = server ? receive_bytes(s, 0) : run_atomics(s);
 	if (!ret)
-		ret = server ? atomics(s) : receive(s, 0);
+		ret = server ? run_atomics(s) : receive_bytes(s, 0);
 	return ret;
 }
 
@@ -567,11 +567,11 @@ static ssize_t flood_one(struct side *s, bool rma, unsigned long i)
 		       fi_read(s->ep, buf, FLOOD_LEN, NULL, 0, s->addr, s->key, s);
 }
 
-static int flood(struct side *s, bool rma)
+static int run_flood(struct side *s, bool rma)
 {
 	struct fi_cq_data_entry e[8];
 	struct fi_cq_err_entry err;
-	/* the receives of endpoint() that no message has taken */
+	/* the receives of endpoint_open() that no message has taken */
 	unsigned long posted = rma ? 1 : 2, ended = 0;
 	ssize_t n, ret = 0;
 
@@ -629,7 +629,7 @@ static void victim_one(struct side *s, struct fi_info *info)
 	ssize_t n;
 	int i, ret;
 
-	ret = endpoint(s, info);
+	ret = endpoint_open(s, info);
 	for (i = 0; i < 4 && !ret; i++)
 		ret = fi_recv(s->ep, page_address(s->in.half[0]), 4096, NULL, 0, NULL);
 	if (!ret)
@@ -653,13 +653,13 @@ static void victim_one(struct side *s, struct fi_info *info)
 	} while (n > 0);
 }
 
-static int victim(struct side *s)
+static int run_victim(struct side *s)
 {
 	struct event event = {};
 	int ret, cnt = 0;
 	bool quit;
 
-	ret = listen(s);
+	ret = side_listen(s);
 	while (!ret) {
 		ret = event_is(s->requests, FI_CONNREQ, &event);
 		if (ret)
@@ -681,7 +681,7 @@ static int victim(struct side *s)
 
 /* ---- shut down ---- */
 
-static void close(struct side *s)
+static void close_side(struct side *s)
 {
 	if (s->ep)
 		fi_close(&s->ep->fid);
@@ -706,22 +706,22 @@ static void close(struct side *s)
 	free_pages((unsigned long)s->region, ORDER);
 }
 
-static int talk(struct side *s, const struct args *args)
+static int run_mode(struct side *s, const struct args *args)
 {
 	bool reject = !strcmp(args->mode, "reject");
 	int ret;
 
 	if (args->server && !strcmp(args->mode, "victim"))
-		return victim(s);
-	ret = args->server ? serve(s, reject) : connect(s);
+		return run_victim(s);
+	ret = args->server ? serve_peer(s, reject) : side_connect(s);
 	if (reject)
 		return args->server ? ret : ret == -FI_ECONNREFUSED ? 0 : -FI_EPROTO;
 	if (!ret && !strcmp(args->mode, "flood"))
-		return flood(s, false);
+		return run_flood(s, false);
 	if (!ret)
-		ret = greet(s, args->server);
+		ret = swap_hellos(s, args->server);
 	if (!ret && !strcmp(args->mode, "flood_rma"))
-		return flood(s, true);
+		return run_flood(s, true);
 	if (!ret && !strcmp(args->mode, "region"))
 		return be_flooded(s);
 	if (!ret && !strcmp(args->mode, "refused"))
@@ -729,9 +729,9 @@ static int talk(struct side *s, const struct args *args)
 	if (!ret && !strcmp(args->mode, "atomic")) {
 		ret = atomic_turns(s, args->server);
 	} else if (!ret) {
-		ret = messages(s, args->server);
+		ret = run_messages(s, args->server);
 		if (!ret)
-			ret = remote(s, args->server);
+			ret = run_remote(s, args->server);
 	}
 	if (!ret && args->server)
 		ret = event_is(s->eq, FI_SHUTDOWN, &(struct event){});
@@ -740,17 +740,17 @@ static int talk(struct side *s, const struct args *args)
 	return ret;
 }
 
-static int run(const struct args *args)
+static int run_test(const struct args *args)
 {
 	struct side s = {};
 	int ret;
 
-	ret = discover(args, &s.info);
+	ret = side_discover(args, &s.info);
 	if (!ret)
-		ret = open(&s);
+		ret = open_side(&s);
 	if (!ret)
-		ret = talk(&s, args);
-	close(&s);
+		ret = run_mode(&s, args);
+	close_side(&s);
 	pr_info("%s %s: %d\n", args->server ? "server" : "client", args->mode, ret);
 	return ret;
 }
@@ -768,7 +768,7 @@ static ssize_t run_write(struct file *file, const char __user *buf, size_t len, 
 	if (n < 4)
 		return -EINVAL;
 	args.server = !strcmp(role, "server");
-	ret = run(&args);
+	ret = run_test(&args);
 	return ret ? (ret > -MAX_ERRNO ? -EIO : ret) : len;
 }
 

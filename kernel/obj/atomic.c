@@ -46,7 +46,7 @@ UPDATE(u16)
 UPDATE(u32)
 UPDATE(u64)
 
-static void update(element_fn fn, size_t size, void *dst, const void *a, const void *c, void *old)
+static void update_element(element_fn fn, size_t size, void *dst, const void *a, const void *c, void *old)
 {
 	switch (size) {
 	case 1:
@@ -77,8 +77,8 @@ static void update_split(element_fn fn, size_t size, const struct kofi_segs *seg
 
 /* ---- elements in a list of pieces ---- */
 
-/* The memory at @off, as far as it can be seen at once: *len_p bytes. Unmapped by unmap(). */
-static void *map(const struct kofi_segs *segs, size_t off, size_t *len_p)
+/* The memory at @off, as far as it can be seen at once: *len_p bytes. Unmapped by segs_unmap(). */
+static void *segs_map(const struct kofi_segs *segs, size_t off, size_t *len_p)
 {
 	const struct bio_vec *bvec = segs->bvec;
 	const struct kvec *iov = segs->kvec;
@@ -97,25 +97,25 @@ static void *map(const struct kofi_segs *segs, size_t off, size_t *len_p)
 	return kmap_local_page(bvec->bv_page + at / PAGE_SIZE) + offset_in_page(at);
 }
 
-static void unmap(const struct kofi_segs *segs, const void *p)
+static void segs_unmap(const struct kofi_segs *segs, const void *p)
 {
 	if (segs->is_bvec)
 		kunmap_local(p);
 }
 
 /* Elements of @len bytes at @off, operands and old values being linear. */
-static void apply(element_fn fn, size_t size, const struct kofi_segs *segs, size_t off, size_t len,
-		  const u8 *a, const u8 *c, u8 *old)
+static void elements_apply(element_fn fn, size_t size, const struct kofi_segs *segs, size_t off, size_t len,
+			   const u8 *a, const u8 *c, u8 *old)
 {
 	size_t at, n, i;
 	u8 *base;
 
 	for (at = 0; at < len; at += n) {
-		base = map(segs, off + at, &n);
+		base = segs_map(segs, off + at, &n);
 		n = IS_ALIGNED((unsigned long)base, size) ? round_down(min(n, len - at), size) : 0;
 		for (i = 0; i < n; i += size)
-			update(fn, size, base + i, a + at + i, c + at + i, old + at + i);
-		unmap(segs, base);
+			update_element(fn, size, base + i, a + at + i, c + at + i, old + at + i);
+		segs_unmap(segs, base);
 		if (!n) {
 			n = size;
 			update_split(fn, size, segs, off + at, a + at, c + at, old + at);
@@ -150,8 +150,8 @@ static uint64_t access_of(const struct kofi_atomic *atomic)
 	return atomic->op == FI_ATOMIC_READ ? FI_REMOTE_READ : FI_REMOTE_READ | FI_REMOTE_WRITE;
 }
 
-static void range(const struct kofi_atomic *atomic, struct kofi_mr *mr, size_t mr_off, size_t len,
-		  size_t off)
+static void range_apply(const struct kofi_atomic *atomic, struct kofi_mr *mr, size_t mr_off, size_t len,
+			size_t off)
 {
 	const struct element_type *type = &types[atomic->datatype];
 	u8 a[CHUNK] = {}, c[CHUNK] = {}, old[CHUNK];
@@ -161,7 +161,7 @@ static void range(const struct kofi_atomic *atomic, struct kofi_mr *mr, size_t m
 		n = min_t(size_t, len - at, CHUNK);
 		copy_in(a, atomic->operand, off + at, n);
 		copy_in(c, atomic->compare, off + at, n);
-		apply(type->op[atomic->op], type->size, &mr->segs, mr_off + at, n, a, c, old);
+		elements_apply(type->op[atomic->op], type->size, &mr->segs, mr_off + at, n, a, c, old);
 		copy_out(atomic->result, off + at, old, n);
 	}
 }
@@ -178,7 +178,7 @@ int kofi_atomic_serve(struct kofi_ep *ep, const struct kofi_atomic *atomic)
 				  atomic->rma[held].len, access_of(atomic), &mr[held], &at[held]);
 	for (i = 0; i < held; i++) {
 		if (!ret)
-			range(atomic, mr[i], at[i], atomic->rma[i].len, off);
+			range_apply(atomic, mr[i], at[i], atomic->rma[i].len, off);
 		off += atomic->rma[i].len;
 		kofi_mr_put(mr[i]);
 	}

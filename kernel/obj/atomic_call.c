@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Copyright (c) 2026 the libfabric authors. */
 /*
- * atomic_call.c - the calls of atomic operations, each a description of one for post().
+ * atomic_call.c - the calls of atomic operations, each a description of one for atomic_post().
  */
 #include "obj.h"
 
@@ -23,7 +23,7 @@ struct call {
 	struct elements		result;
 	uint64_t		flags;
 	bool			silent;		/* an inject call: no completion */
-	/* set by check() */
+	/* set by atomic_check() */
 	size_t			size;		/* bytes of an element */
 	size_t			len;		/* bytes of all elements */
 };
@@ -54,7 +54,7 @@ static bool adds_up(const struct elements *elements, const struct call *call, si
 	return sum * call->size == call->len;
 }
 
-static struct elements operands(const struct call *call)
+static struct elements operands_of(const struct call *call)
 {
 	return (struct elements){ call->msg.msg_iov, call->msg.iov_count };
 }
@@ -66,7 +66,7 @@ static bool only_reads(const struct call *call)
 
 static int check_lists(const struct kofi_ep *ep, const struct call *call)
 {
-	struct elements list = operands(call);
+	struct elements list = operands_of(call);
 
 	if ((!only_reads(call) && !adds_up(&list, call, ep->tx_iov_limit)) ||
 	    (call->type == KOFI_COMPARE && !adds_up(&call->compare, call, ep->tx_iov_limit)) ||
@@ -77,7 +77,7 @@ static int check_lists(const struct kofi_ep *ep, const struct call *call)
 	return 0;
 }
 
-static int check(const struct kofi_ep *ep, struct call *call)
+static int atomic_check(const struct kofi_ep *ep, struct call *call)
 {
 	const struct fi_msg_atomic *msg = &call->msg;
 	size_t i, limit, cnt = 0;
@@ -106,8 +106,8 @@ static int check(const struct kofi_ep *ep, struct call *call)
 /* ---- posting ---- */
 
 /* Lists of elements become lists of pieces; returns the end of @out. */
-static struct kvec *fill_segs(struct kofi_segs *segs, const struct elements *elements,
-			      const struct call *call, struct kvec *out)
+static struct kvec *atomic_fill_segs(struct kofi_segs *segs, const struct elements *elements,
+				     const struct call *call, struct kvec *out)
 {
 	size_t i;
 
@@ -123,9 +123,9 @@ static struct kvec *fill_segs(struct kofi_segs *segs, const struct elements *ele
 }
 
 /* Injected operands lie behind the one piece that describes them. */
-static void inject(struct kofi_op *op, struct call *call)
+static void fill_inject(struct kofi_op *op, struct call *call)
 {
-	struct elements list = operands(call);
+	struct elements list = operands_of(call);
 	struct kvec *kvec = op->store;
 	u8 *to = (u8 *)(kvec + 1);
 	size_t i, n;
@@ -138,10 +138,10 @@ static void inject(struct kofi_op *op, struct call *call)
 	op->segs = (struct kofi_segs){ .cnt = 1, .len = call->len, .kvec = kvec };
 }
 
-static void fill(struct kofi_op *op, struct call *call)
+static void atomic_fill(struct kofi_op *op, struct call *call)
 {
 	const struct fi_msg_atomic *msg = &call->msg;
-	struct elements list = operands(call), none = {};
+	struct elements list = operands_of(call), none = {};
 	struct kvec *end = op->store;
 	size_t i;
 
@@ -159,25 +159,25 @@ static void fill(struct kofi_op *op, struct call *call)
 		op->rma[i] = (struct fi_rma_iov){ .addr = msg->rma_iov[i].addr,
 						  .len = msg->rma_iov[i].count * call->size,
 						  .key = msg->rma_iov[i].key };
-	end = fill_segs(&op->segs, only_reads(call) ? &none : &list, call, end);
-	end = fill_segs(&op->compare, &call->compare, call, end);
-	fill_segs(&op->result, &call->result, call, end);
+	end = atomic_fill_segs(&op->segs, only_reads(call) ? &none : &list, call, end);
+	end = atomic_fill_segs(&op->compare, &call->compare, call, end);
+	atomic_fill_segs(&op->result, &call->result, call, end);
 	if (call->flags & FI_INJECT)
-		inject(op, call);
+		fill_inject(op, call);
 }
 
-static ssize_t post(struct fid_ep *fid, struct call *call)
+static ssize_t atomic_post(struct fid_ep *fid, struct call *call)
 {
 	struct kofi_ep *ep = container_of(fid, struct kofi_ep, ep);
 	struct kofi_op *op;
-	int ret = check(ep, call);
+	int ret = atomic_check(ep, call);
 
 	if (ret)
 		return ret;
 	op = obj_op_take(&ep->tx_pool, ep->tx_cq);
 	if (!op)
 		return -FI_EAGAIN;
-	fill(op, call);
+	atomic_fill(op, call);
 	ret = ep->ops->tx(ep, op);
 	if (ret)
 		obj_op_give(&ep->tx_pool, ep->tx_cq, op);
@@ -197,7 +197,7 @@ static ssize_t post_msg(struct fid_ep *ep, enum kofi_op_type type, const struct 
 		.result = { resultv, result_cnt }, .flags = flags,
 	};
 
-	return post(ep, &call);
+	return atomic_post(ep, &call);
 }
 
 static ssize_t atomic_writemsg(struct fid_ep *ep, const struct fi_msg_atomic *msg, uint64_t flags)
@@ -261,7 +261,7 @@ static ssize_t atomic_inject(struct fid_ep *ep, const void *buf, size_t count, f
 		.silent = true,
 	};
 
-	return post(ep, &call);
+	return atomic_post(ep, &call);
 }
 
 static ssize_t atomic_readwrite(struct fid_ep *ep, const void *buf, size_t count, void *desc,
@@ -307,8 +307,8 @@ static ssize_t atomic_compwritev(struct fid_ep *ep, const struct fi_ioc *iov, vo
 
 /* ---- what there is ---- */
 
-static int valid(const struct kofi_domain *domain, enum kofi_op_type type,
-		 enum fi_datatype datatype, enum fi_op op, struct fi_atomic_attr *attr)
+static int atomic_valid(const struct kofi_domain *domain, enum kofi_op_type type,
+			enum fi_datatype datatype, enum fi_op op, struct fi_atomic_attr *attr)
 {
 	size_t limit = limit_of(domain, type, datatype, op);
 
@@ -328,7 +328,7 @@ static int ep_valid(struct fid_ep *fid, enum kofi_op_type type, enum fi_datatype
 
 	if (!(ep->caps & FI_ATOMIC))
 		return -FI_ENOSYS;
-	ret = valid(ep->domain, type, datatype, op, &attr);
+	ret = atomic_valid(ep->domain, type, datatype, op, &attr);
 	if (!ret && count)
 		*count = attr.count;
 	return ret;
@@ -361,9 +361,9 @@ int obj_query_atomic(struct fid_domain *fid, enum fi_datatype datatype, enum fi_
 	if (flags & ~(FI_FETCH_ATOMIC | FI_COMPARE_ATOMIC) ||
 	    (flags & FI_FETCH_ATOMIC && flags & FI_COMPARE_ATOMIC))
 		return -FI_EBADFLAGS;
-	return valid(domain, flags & FI_FETCH_ATOMIC ? KOFI_FETCH :
-		     flags & FI_COMPARE_ATOMIC ? KOFI_COMPARE : KOFI_ATOMIC, datatype, op,
-		     attr ? attr : &none);
+	return atomic_valid(domain, flags & FI_FETCH_ATOMIC ? KOFI_FETCH :
+			    flags & FI_COMPARE_ATOMIC ? KOFI_COMPARE : KOFI_ATOMIC, datatype, op,
+			    attr ? attr : &none);
 }
 
 struct fi_ops_atomic obj_atomic_ops = {

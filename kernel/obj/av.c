@@ -30,7 +30,7 @@ size_t kofi_addr_len(uint32_t format, const void *addr)
 EXPORT_SYMBOL_GPL(kofi_addr_len);
 
 /* Compares IP addresses by what identifies a peer; sin_zero and others do not. */
-static bool same(const struct kofi_av_entry *entry, const void *addr, size_t len)
+static bool is_same(const struct kofi_av_entry *entry, const void *addr, size_t len)
 {
 	const struct sockaddr_in6 *a6 = (const void *)entry->addr, *b6 = addr;
 	const struct sockaddr_in *a = (const void *)entry->addr, *b = addr;
@@ -70,7 +70,7 @@ fi_addr_t kofi_av_find(struct kofi_av *av, const void *addr, size_t len)
 
 	rcu_read_lock();
 	xa_for_each(&av->entries, i, entry) {
-		if (same(entry, addr, len)) {
+		if (is_same(entry, addr, len)) {
 			found = i;
 			break;
 		}

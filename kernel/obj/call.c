@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Copyright (c) 2026 the libfabric authors. */
 /*
- * call.c - the data transfer calls, each a description of an operation for post().
+ * call.c - the data transfer calls, each a description of an operation for call_post().
  */
 #include "obj.h"
 
@@ -59,7 +59,7 @@ static int rma_check(const struct kofi_ep *ep, const struct call *call, size_t l
 	return sum == len ? 0 : -FI_EINVAL;
 }
 
-static int check(const struct kofi_ep *ep, const struct call *call, const struct kofi_segs *segs)
+static int call_check(const struct kofi_ep *ep, const struct call *call, const struct kofi_segs *segs)
 {
 	if (unlikely(!smp_load_acquire(&ep->enabled)))
 		return -FI_EOPBADSTATE;
@@ -89,7 +89,7 @@ static int check_len(const struct kofi_ep *ep, const struct call *call,
 /* ---- posting ---- */
 
 /* Injected bytes lie behind the one piece that describes them. */
-static void fill_segs(struct kofi_op *op, const struct call *call, const struct kofi_segs *segs)
+static void call_fill_segs(struct kofi_op *op, const struct call *call, const struct kofi_segs *segs)
 {
 	struct kvec *kvec = op->store;
 
@@ -108,8 +108,8 @@ static void fill_segs(struct kofi_op *op, const struct call *call, const struct 
 						   sizeof(struct kvec)));
 }
 
-static void fill(struct kofi_op *op, const struct call *call, const struct kofi_segs *segs,
-		 bool selective)
+static void call_fill(struct kofi_op *op, const struct call *call, const struct kofi_segs *segs,
+		      bool selective)
 {
 	op->type = call->type;
 	op->flags = call->silent ? call->flags & ~FI_COMPLETION :
@@ -126,10 +126,10 @@ static void fill(struct kofi_op *op, const struct call *call, const struct kofi_
 	op->end_err = 0;
 	op->rma_cnt = call->rma_cnt;
 	memcpy(op->rma, call->rma, call->rma_cnt * sizeof(op->rma[0]));
-	fill_segs(op, call, segs);
+	call_fill_segs(op, call, segs);
 }
 
-static ssize_t post(struct fid_ep *fid, const struct call *call)
+static ssize_t call_post(struct fid_ep *fid, const struct call *call)
 {
 	struct kofi_segs segs = {
 		.is_bvec = call->flags & FI_BVEC, .cnt = call->cnt, .kvec = call->list,
@@ -141,7 +141,7 @@ static ssize_t post(struct fid_ep *fid, const struct call *call)
 	struct kofi_op *op;
 	int ret;
 
-	ret = check(ep, call, &segs);
+	ret = call_check(ep, call, &segs);
 	if (ret)
 		return ret;
 	segs.len = list_len(&segs);
@@ -151,7 +151,7 @@ static ssize_t post(struct fid_ep *fid, const struct call *call)
 	op = obj_op_take(pool, cq);
 	if (!op)
 		return -FI_EAGAIN;
-	fill(op, call, &segs, tx ? ep->tx_selective : ep->rx_selective);
+	call_fill(op, call, &segs, tx ? ep->tx_selective : ep->rx_selective);
 	ret = tx ? ep->ops->tx(ep, op) : obj_rx_post(ep, op);
 	if (ret)
 		obj_op_give(pool, cq, op);
@@ -163,7 +163,7 @@ static ssize_t post(struct fid_ep *fid, const struct call *call)
 #define RX(ep)	(ep_of(ep)->rx_op_flags)
 #define ONE(buf, len)	(&(struct kvec){ .iov_base = (void *)(buf), .iov_len = (len) }), .cnt = 1
 #define RANGE(at, k, n)	(&(struct fi_rma_iov){ .addr = (at), .len = (n), .key = (k) }), .rma_cnt = 1
-#define POST(ep, ...)	post(ep, &(struct call){ __VA_ARGS__ })
+#define POST(ep, ...)	call_post(ep, &(struct call){ __VA_ARGS__ })
 
 static size_t kvec_len(const struct kvec *iov, size_t count)
 {

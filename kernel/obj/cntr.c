@@ -12,7 +12,7 @@ static struct kofi_cntr *cntr_of(struct fid_cntr *fid)
 	return container_of(fid, struct kofi_cntr, cntr);
 }
 
-static void wake(struct kofi_cntr *cntr)
+static void cntr_wake(struct kofi_cntr *cntr)
 {
 	if (wq_has_sleeper(&cntr->wait))
 		wake_up_all(&cntr->wait);
@@ -21,7 +21,7 @@ static void wake(struct kofi_cntr *cntr)
 void kofi_cntr_inc(struct kofi_cntr *cntr, bool error)
 {
 	atomic64_inc(error ? &cntr->errors : &cntr->value);
-	wake(cntr);
+	cntr_wake(cntr);
 }
 EXPORT_SYMBOL_GPL(kofi_cntr_inc);
 
@@ -38,28 +38,28 @@ static uint64_t cntr_readerr(struct fid_cntr *fid)
 static int cntr_add(struct fid_cntr *fid, uint64_t value)
 {
 	atomic64_add(value, &cntr_of(fid)->value);
-	wake(cntr_of(fid));
+	cntr_wake(cntr_of(fid));
 	return 0;
 }
 
 static int cntr_set(struct fid_cntr *fid, uint64_t value)
 {
 	atomic64_set(&cntr_of(fid)->value, value);
-	wake(cntr_of(fid));
+	cntr_wake(cntr_of(fid));
 	return 0;
 }
 
 static int cntr_adderr(struct fid_cntr *fid, uint64_t value)
 {
 	atomic64_add(value, &cntr_of(fid)->errors);
-	wake(cntr_of(fid));
+	cntr_wake(cntr_of(fid));
 	return 0;
 }
 
 static int cntr_seterr(struct fid_cntr *fid, uint64_t value)
 {
 	atomic64_set(&cntr_of(fid)->errors, value);
-	wake(cntr_of(fid));
+	cntr_wake(cntr_of(fid));
 	return 0;
 }
 

@@ -70,12 +70,12 @@ static void entry_write(const struct kofi_comp *comp, void *buf, size_t size)
 	memcpy(buf, &entry, size);
 }
 
-static struct kofi_comp *first(struct kofi_cq *cq)
+static struct kofi_comp *cq_first(struct kofi_cq *cq)
 {
 	return cq->cnt ? &cq->ring[cq->head & (cq->size - 1)] : NULL;
 }
 
-static void drop(struct kofi_cq *cq)
+static void cq_drop(struct kofi_cq *cq)
 {
 	cq->head++;
 	cq->cnt--;
@@ -89,14 +89,14 @@ static ssize_t cq_readfrom(struct fid_cq *fid, void *buf, size_t count, fi_addr_
 	ssize_t ret;
 
 	spin_lock_bh(&cq->lock);
-	while (n < count && (comp = first(cq)) && !comp->err) {
+	while (n < count && (comp = cq_first(cq)) && !comp->err) {
 		entry_write(comp, buf + n * size, size);
 		if (src_addr)
 			src_addr[n] = comp->src_addr;
-		drop(cq);
+		cq_drop(cq);
 		n++;
 	}
-	comp = first(cq);
+	comp = cq_first(cq);
 	ret = n ? n : comp && comp->err ? -FI_EAVAIL : -FI_EAGAIN;
 	spin_unlock_bh(&cq->lock);
 	return ret;
@@ -114,7 +114,7 @@ static ssize_t cq_readerr(struct fid_cq *fid, struct fi_cq_err_entry *buf, uint6
 	ssize_t ret = -FI_EAGAIN;
 
 	spin_lock_bh(&cq->lock);
-	comp = first(cq);
+	comp = cq_first(cq);
 	if (comp && comp->err) {
 		buf->op_context = comp->context;
 		buf->flags = comp->flags;
@@ -127,7 +127,7 @@ static ssize_t cq_readerr(struct fid_cq *fid, struct fi_cq_err_entry *buf, uint6
 		buf->prov_errno = comp->prov_errno;
 		buf->err_data_size = 0;
 		buf->src_addr = comp->src_addr;
-		drop(cq);
+		cq_drop(cq);
 		ret = 1;
 	}
 	spin_unlock_bh(&cq->lock);

@@ -8,7 +8,7 @@
 #define TX_SIZE_MAX	4096
 #define RX_SIZE_MAX	8192
 
-static struct kofi_ep *ep_of(struct fid *fid)
+static struct kofi_ep *ep_of_fid(struct fid *fid)
 {
 	return container_of(fid, struct kofi_ep, ep.fid);
 }
@@ -92,7 +92,7 @@ static int bind_av(struct kofi_ep *ep, struct kofi_av *av)
 
 static int ep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 {
-	struct kofi_ep *ep = ep_of(fid);
+	struct kofi_ep *ep = ep_of_fid(fid);
 
 	if (ep->enabled)
 		return -FI_EOPBADSTATE;
@@ -143,7 +143,7 @@ int kofi_ep_events(struct kofi_ep *ep, size_t room)
 }
 EXPORT_SYMBOL_GPL(kofi_ep_events);
 
-static void post(struct kofi_ep *ep, struct kofi_event *event, uint32_t number, int err)
+static void event_post(struct kofi_ep *ep, struct kofi_event *event, uint32_t number, int err)
 {
 	event->event = number;
 	event->err = err;
@@ -160,7 +160,7 @@ void kofi_ep_connected(struct kofi_ep *ep, int err, const void *data, size_t len
 		return;
 	if (len)
 		kofi_event_data(event, data, len);
-	post(ep, event, FI_CONNECTED, err);
+	event_post(ep, event, FI_CONNECTED, err);
 }
 EXPORT_SYMBOL_GPL(kofi_ep_connected);
 
@@ -169,7 +169,7 @@ void kofi_ep_ended(struct kofi_ep *ep)
 	struct kofi_event *event = xchg(&ep->ended, NULL);
 
 	if (event)
-		post(ep, event, FI_SHUTDOWN, 0);
+		event_post(ep, event, FI_SHUTDOWN, 0);
 }
 EXPORT_SYMBOL_GPL(kofi_ep_ended);
 
@@ -196,7 +196,7 @@ static int ep_enable(struct kofi_ep *ep)
 
 static int ep_control(struct fid *fid, int command, void *arg)
 {
-	return command == FI_ENABLE ? ep_enable(ep_of(fid)) : -FI_ENOSYS;
+	return command == FI_ENABLE ? ep_enable(ep_of_fid(fid)) : -FI_ENOSYS;
 }
 
 static bool pool_idle(struct kofi_pool *pool)
@@ -225,7 +225,7 @@ EXPORT_SYMBOL_GPL(kofi_ep_fini);
 
 int obj_ep_close(struct fid *fid)
 {
-	struct kofi_ep *ep = ep_of(fid);
+	struct kofi_ep *ep = ep_of_fid(fid);
 
 	might_sleep();
 	spin_lock_bh(&ep->lock);
@@ -270,7 +270,7 @@ static struct kofi_op *take_context(struct kofi_ep *ep, void *context)
 
 static ssize_t ep_cancel(struct fid *fid, void *context)
 {
-	struct kofi_ep *ep = ep_of(fid);
+	struct kofi_ep *ep = ep_of_fid(fid);
 	struct kofi_op *op;
 
 	spin_lock_bh(&ep->lock);
@@ -284,7 +284,7 @@ static ssize_t ep_cancel(struct fid *fid, void *context)
 
 static int ep_getopt(struct fid *fid, int level, int optname, void *optval, size_t *optlen)
 {
-	struct kofi_ep *ep = ep_of(fid);
+	struct kofi_ep *ep = ep_of_fid(fid);
 
 	if (level != FI_OPT_ENDPOINT || optname != FI_OPT_MIN_MULTI_RECV)
 		return -FI_ENOPROTOOPT;
@@ -293,7 +293,7 @@ static int ep_getopt(struct fid *fid, int level, int optname, void *optval, size
 
 static int ep_setopt(struct fid *fid, int level, int optname, const void *optval, size_t optlen)
 {
-	struct kofi_ep *ep = ep_of(fid);
+	struct kofi_ep *ep = ep_of_fid(fid);
 
 	if (level != FI_OPT_ENDPOINT || optname != FI_OPT_MIN_MULTI_RECV)
 		return -FI_ENOPROTOOPT;

@@ -37,7 +37,7 @@ struct want {
 
 /* ---- interfaces ---- */
 
-static struct iface *add(struct ifaces *list, const struct net_device *dev, u8 prefix)
+static struct iface *iface_add(struct ifaces *list, const struct net_device *dev, u8 prefix)
 {
 	struct iface *iface;
 
@@ -60,7 +60,7 @@ static void add_v4(struct ifaces *list, struct net_device *dev)
 	if (!in_dev)
 		return;
 	in_dev_for_each_ifa_rcu(ifa, in_dev) {
-		iface = add(list, dev, ifa->ifa_prefixlen);
+		iface = iface_add(list, dev, ifa->ifa_prefixlen);
 		if (!iface)
 			return;
 		sin = (struct sockaddr_in *)&iface->addr;
@@ -81,7 +81,7 @@ static void add_v6(struct ifaces *list, struct net_device *dev)
 		return;
 	read_lock_bh(&in6_dev->lock);
 	list_for_each_entry(ifa, &in6_dev->addr_list, if_list) {
-		iface = add(list, dev, ifa->prefix_len);
+		iface = iface_add(list, dev, ifa->prefix_len);
 		if (!iface)
 			break;
 		sin6 = (struct sockaddr_in6 *)&iface->addr;
@@ -95,7 +95,7 @@ static void add_v6(struct ifaces *list, struct net_device *dev)
 }
 
 /* Loopback comes last. */
-static void collect(struct net *net, struct ifaces *list)
+static void ifaces_collect(struct net *net, struct ifaces *list)
 {
 	struct net_device *dev;
 	int pass;
@@ -211,8 +211,8 @@ static int set_addr(void **addr, size_t *addrlen, const struct sockaddr_storage 
 	return *addr ? 0 : -FI_ENOMEM;
 }
 
-static int offer(const struct fi_info *template, const struct iface *iface,
-		 const struct want *want, struct fi_info **info_p)
+static int offer_iface(const struct fi_info *template, const struct iface *iface,
+		       const struct want *want, struct fi_info **info_p)
 {
 	struct fi_info *info = fi_dupinfo(template);
 	char name[64];
@@ -237,7 +237,7 @@ static int offer(const struct fi_info *template, const struct iface *iface,
 	return 0;
 }
 
-static bool wanted(const struct iface *iface, const struct want *want)
+static bool iface_wanted(const struct iface *iface, const struct want *want)
 {
 	if (want->dest.ss_family && want->dest.ss_family != iface->addr.ss_family)
 		return false;
@@ -267,11 +267,11 @@ int kofi_ip_getinfo(const struct kofi_query *query, const struct fi_info *templa
 	list = kzalloc(sizeof(*list), GFP_KERNEL);
 	if (!list)
 		return -FI_ENOMEM;
-	collect(query->net, list);
+	ifaces_collect(query->net, list);
 	for (i = 0; i < list->cnt && !ret; i++) {
-		if (!wanted(&list->at[i], &want))
+		if (!iface_wanted(&list->at[i], &want))
 			continue;
-		ret = offer(template, &list->at[i], &want, &info);
+		ret = offer_iface(template, &list->at[i], &want, &info);
 		if (ret)
 			break;
 		if (filter && !filter(query->net, list->at[i].name,

@@ -5,7 +5,7 @@
  */
 #include "obj.h"
 
-static bool fits(const struct kofi_ep *ep, const struct kofi_op *op, fi_addr_t src, uint64_t tag)
+static bool recv_fits(const struct kofi_ep *ep, const struct kofi_op *op, fi_addr_t src, uint64_t tag)
 {
 	if (op->addr != FI_ADDR_UNSPEC && ep->type != FI_EP_MSG &&
 	    ep->caps & FI_DIRECTED_RECV && op->addr != src)
@@ -19,13 +19,13 @@ static struct kofi_op *take_from(struct kofi_ep *ep, struct kofi_ep *from,
 	struct kofi_op *op;
 
 	list_for_each_entry(op, &from->posted[arrival->tagged], node)
-		if (fits(ep, op, arrival->src, arrival->tag))
+		if (recv_fits(ep, op, arrival->src, arrival->tag))
 			return obj_recv_take(ep, op, arrival->len);
 	return NULL;
 }
 
 /* The endpoint's own, then one of its shared context. */
-static struct kofi_op *take(struct kofi_ep *ep, const struct kofi_arrival *arrival)
+static struct kofi_op *recv_take(struct kofi_ep *ep, const struct kofi_arrival *arrival)
 {
 	struct kofi_op *op = take_from(ep, ep, arrival);
 
@@ -42,7 +42,7 @@ struct kofi_op *kofi_rx_match(struct kofi_ep *ep, const struct kofi_arrival *arr
 	struct kofi_op *op;
 
 	spin_lock_bh(&ep->lock);
-	op = take(ep, arrival);
+	op = recv_take(ep, arrival);
 	spin_unlock_bh(&ep->lock);
 	return op;
 }
@@ -54,7 +54,7 @@ struct kofi_op *kofi_rx_arrive(struct kofi_ep *ep, struct kofi_arrival *arrival)
 
 	spin_lock_bh(&ep->lock);
 	op = ep->closing || ep->down ? ERR_PTR(-FI_ESHUTDOWN) :
-	     take(ep, arrival);
+	     recv_take(ep, arrival);
 	if (!op)
 		list_add_tail(&arrival->node, &ep->arrivals[arrival->tagged]);
 	spin_unlock_bh(&ep->lock);
@@ -100,7 +100,7 @@ static struct kofi_arrival *next_match(struct kofi_ep *ep, struct kofi_op **op_p
 
 	for (i = 0; i < 2; i++) {
 		list_for_each_entry(arrival, &ep->arrivals[i], node) {
-			*op_p = take(ep, arrival);
+			*op_p = recv_take(ep, arrival);
 			if (*op_p) {
 				list_del_init(&arrival->node);
 				return arrival;
@@ -145,7 +145,7 @@ int obj_rx_post(struct kofi_ep *ep, struct kofi_op *op)
 		return 0;
 	}
 	list_for_each_entry(arrival, &ep->arrivals[tagged], node) {
-		if (fits(ep, op, arrival->src, arrival->tag)) {
+		if (recv_fits(ep, op, arrival->src, arrival->tag)) {
 			hit = arrival;
 			break;
 		}
@@ -160,7 +160,7 @@ int obj_rx_post(struct kofi_ep *ep, struct kofi_op *op)
 	return 0;
 }
 
-static struct kofi_op *pop(struct kofi_ep *ep)
+static struct kofi_op *recv_pop(struct kofi_ep *ep)
 {
 	struct kofi_op *op;
 	int i;
@@ -182,7 +182,7 @@ void kofi_ep_down(struct kofi_ep *ep, int err)
 	spin_lock_bh(&ep->lock);
 	ep->down = true;
 	spin_unlock_bh(&ep->lock);
-	while ((op = pop(ep)))
+	while ((op = recv_pop(ep)))
 		kofi_rx_done(op, err, NULL);
 }
 EXPORT_SYMBOL_GPL(kofi_ep_down);

@@ -17,7 +17,7 @@
 /* How long accesses that are running may take before their connections are ended. */
 #define REVOKE_AFTER	(2 * HZ)
 
-static struct kofi_mr *find(struct kofi_domain *domain, uint64_t key)
+static struct kofi_mr *mr_find(struct kofi_domain *domain, uint64_t key)
 {
 	struct kofi_mr *mr;
 
@@ -34,7 +34,7 @@ int kofi_mr_get(struct kofi_domain *domain, uint64_t key, uint64_t addr, uint64_
 	int ret = -FI_ENOKEY;
 
 	spin_lock_bh(&domain->mr_lock);
-	mr = find(domain, key);
+	mr = mr_find(domain, key);
 	if (mr && !mr->dead && (mr->access & access) == access && addr >= mr->base &&
 	    addr - mr->base <= mr->segs.len && len <= mr->segs.len - (addr - mr->base)) {
 		mr->users++;
@@ -58,7 +58,7 @@ void kofi_mr_put(struct kofi_mr *mr)
 }
 EXPORT_SYMBOL_GPL(kofi_mr_put);
 
-static bool unused(struct kofi_mr *mr)
+static bool mr_unused(struct kofi_mr *mr)
 {
 	bool ret;
 
@@ -86,10 +86,10 @@ static int mr_close(struct fid *fid)
 	spin_unlock_bh(&domain->mr_lock);
 	if (ops->mr_close)
 		ops->mr_close(mr);
-	if (!wait_event_timeout(domain->mr_wait, unused(mr), REVOKE_AFTER)) {
+	if (!wait_event_timeout(domain->mr_wait, mr_unused(mr), REVOKE_AFTER)) {
 		if (ops->mr_revoke)
 			ops->mr_revoke(mr);
-		wait_event(domain->mr_wait, unused(mr));
+		wait_event(domain->mr_wait, mr_unused(mr));
 	}
 	mr_free(mr);
 	atomic_dec(&domain->refs);
@@ -169,7 +169,7 @@ static int copy_list(struct kofi_mr *mr, const void *list, size_t cnt)
 	return 0;
 }
 
-static int insert(struct kofi_domain *domain, struct kofi_mr *mr, uint64_t key, bool choose)
+static int mr_insert(struct kofi_domain *domain, struct kofi_mr *mr, uint64_t key, bool choose)
 {
 	int ret = 0;
 
@@ -177,8 +177,8 @@ static int insert(struct kofi_domain *domain, struct kofi_mr *mr, uint64_t key, 
 	if (choose) {
 		do {
 			get_random_bytes(&key, sizeof(key));
-		} while (key == FI_KEY_NOTAVAIL || find(domain, key));
-	} else if (key == FI_KEY_NOTAVAIL || find(domain, key)) {
+		} while (key == FI_KEY_NOTAVAIL || mr_find(domain, key));
+	} else if (key == FI_KEY_NOTAVAIL || mr_find(domain, key)) {
 		ret = -FI_ENOKEY;
 	}
 	if (!ret) {
@@ -206,7 +206,7 @@ static int mr_fill(struct kofi_mr *mr, const struct fi_mr_attr *attr, uint64_t f
 		return -FI_EINVAL;
 	if (ops->mr_reg)
 		return ops->mr_reg(mr);
-	return insert(mr->domain, mr, attr->requested_key, mr->domain->mr_mode & FI_MR_PROV_KEY);
+	return mr_insert(mr->domain, mr, attr->requested_key, mr->domain->mr_mode & FI_MR_PROV_KEY);
 }
 
 int obj_mr_regattr(struct fid *fid, const struct fi_mr_attr *attr, uint64_t flags,

@@ -98,8 +98,8 @@ static const struct {
 	[KOFI_TRECV] = { FI_RECV | FI_TAGGED, KOFI_CNTR_RECV },
 };
 
-static void finish(struct kofi_op *op, struct kofi_cq *cq, struct kofi_pool *pool,
-		   struct kofi_comp *comp)
+static void op_finish(struct kofi_op *op, struct kofi_cq *cq, struct kofi_pool *pool,
+		      struct kofi_comp *comp)
 {
 	struct kofi_ep *ep = op->ep;
 	struct kofi_cntr *cntr = ep->cntr[kinds[op->type].cntr];
@@ -137,7 +137,7 @@ void kofi_tx_done(struct kofi_op *op, int err)
 		.len = op->type == KOFI_FETCH ? op->result.len : op->segs.len,
 	};
 
-	finish(op, op->ep->tx_cq, &op->ep->tx_pool, &comp);
+	op_finish(op, op->ep->tx_cq, &op->ep->tx_pool, &comp);
 }
 EXPORT_SYMBOL_GPL(kofi_tx_done);
 
@@ -162,7 +162,7 @@ void kofi_rx_done(struct kofi_op *op, int err, const struct kofi_recvd *recvd)
 	} else {
 		comp.tag = op->tag;
 	}
-	finish(op, op->ep->rx_cq, &op->ep->rx_pool, &comp);
+	op_finish(op, op->ep->rx_cq, &op->ep->rx_pool, &comp);
 }
 EXPORT_SYMBOL_GPL(kofi_rx_done);
 

@@ -40,7 +40,7 @@ static size_t hdr_size(const struct wire_hdr *hdr, u16 flags)
 static int hdr_check(const struct tcp_conn *conn)
 {
 	const struct wire_hdr *hdr = &conn->rx.hdr;
-	u64 len = wire64(conn, hdr->len);
+	u64 len = wire_u64(conn, hdr->len);
 
 	if (hdr->op == WIRE_PACKET) {
 		if (!conn->packets || hdr->flags || hdr->op_data || hdr->ranges ||
@@ -54,7 +54,7 @@ static int hdr_check(const struct tcp_conn *conn)
 	if ((hdr->op == WIRE_READ_REQ || hdr->op == WIRE_WRITE) &&
 	    (!hdr->ranges || hdr->ranges > WIRE_RANGES_MAX))
 		return -FI_EPROTO;
-	if (hdr->hdr_len != hdr_size(hdr, wire16(conn, hdr->flags)) || len < hdr->hdr_len ||
+	if (hdr->hdr_len != hdr_size(hdr, wire_u16(conn, hdr->flags)) || len < hdr->hdr_len ||
 	    len - hdr->hdr_len > TCP_MSG_MAX)
 		return -FI_EPROTO;
 	if ((hdr->op == WIRE_READ_REQ || (hdr->op == WIRE_MSG && hdr->op_data == WIRE_ACK)) &&
@@ -71,21 +71,21 @@ static int words_check(struct tcp_conn *conn)
 	u64 sum = 0;
 	int i;
 
-	rx->flags = wire16(conn, rx->hdr.flags);
-	rx->len = wire64(conn, rx->hdr.len) - rx->hdr.hdr_len;
+	rx->flags = wire_u16(conn, rx->hdr.flags);
+	rx->len = wire_u64(conn, rx->hdr.len) - rx->hdr.hdr_len;
 	rx->off = 0;
 	rx->data = rx->tag = 0;
 	if (rx->flags & WIRE_F_DATA && (rx->hdr.op == WIRE_MSG || rx->hdr.op == WIRE_TAGGED ||
 					rx->hdr.op == WIRE_WRITE))
-		rx->data = wire64(conn, *word++);
+		rx->data = wire_u64(conn, *word++);
 	if (rx->hdr.op == WIRE_TAGGED)
-		rx->tag = wire64(conn, *word++);
+		rx->tag = wire_u64(conn, *word++);
 	if (rx->hdr.op != WIRE_READ_REQ && rx->hdr.op != WIRE_WRITE)
 		return 0;
 	for (i = 0; i < rx->hdr.ranges; i++) {
-		rx->range[i].addr = wire64(conn, *word++);
-		rx->range[i].len = wire64(conn, *word++);
-		rx->range[i].key = wire64(conn, *word++);
+		rx->range[i].addr = wire_u64(conn, *word++);
+		rx->range[i].len = wire_u64(conn, *word++);
+		rx->range[i].key = wire_u64(conn, *word++);
 		if (rx->range[i].len > TCP_MSG_MAX)
 			return -FI_EPROTO;
 		sum += rx->range[i].len;

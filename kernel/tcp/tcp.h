@@ -231,12 +231,12 @@ static inline struct tcp_ep *tcp_ep_of(struct kofi_ep *ep)
 }
 
 /* Words of a frame in the connection's byte order. */
-static inline u16 wire16(const struct tcp_conn *conn, u16 v)
+static inline u16 wire_u16(const struct tcp_conn *conn, u16 v)
 {
 	return conn->swap ? swab16(v) : v;
 }
 
-static inline u64 wire64(const struct tcp_conn *conn, u64 v)
+static inline u64 wire_u64(const struct tcp_conn *conn, u64 v)
 {
 	return conn->swap ? swab64(v) : v;
 }

@@ -26,7 +26,7 @@ static u64 *hdr_begin(struct tcp_conn *conn, enum wire_op op, u16 flags)
 	memset(hdr, 0, sizeof(*hdr));
 	hdr->version = WIRE_VERSION;
 	hdr->op = op;
-	hdr->flags = wire16(conn, flags);
+	hdr->flags = wire_u16(conn, flags);
 	hdr->seq = conn->seq++;
 	return (u64 *)(hdr + 1);
 }
@@ -40,7 +40,7 @@ static void hdr_end(struct tcp_conn *conn, const void *end, size_t payload)
 	conn->tx.len = payload;
 	conn->tx.off = 0;
 	hdr->hdr_len = conn->tx.hdr_len;
-	hdr->len = wire64(conn, conn->tx.hdr_len + payload);
+	hdr->len = wire_u64(conn, conn->tx.hdr_len + payload);
 }
 
 static bool op_is_packet(const struct kofi_op *op)
@@ -86,13 +86,13 @@ static void op_hdr_write(struct tcp_conn *conn, struct kofi_op *op)
 	word = hdr_begin(conn, ops[op->type], flags);
 
 	if (flags & WIRE_F_DATA)
-		*word++ = wire64(conn, op->data);
+		*word++ = wire_u64(conn, op->data);
 	if (op->type == KOFI_TSEND)
-		*word++ = wire64(conn, op->tag);
+		*word++ = wire_u64(conn, op->tag);
 	for (i = 0; i < op->rma_cnt; i++) {
-		*word++ = wire64(conn, op->rma[i].addr);
-		*word++ = wire64(conn, op->rma[i].len);
-		*word++ = wire64(conn, op->rma[i].key);
+		*word++ = wire_u64(conn, op->rma[i].addr);
+		*word++ = wire_u64(conn, op->rma[i].len);
+		*word++ = wire_u64(conn, op->rma[i].key);
 	}
 	((struct wire_hdr *)conn->tx.hdr)->ranges = op->rma_cnt;
 	hdr_end(conn, word, op->type == KOFI_READ ? 0 : op->segs.len);

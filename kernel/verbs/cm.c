@@ -105,7 +105,7 @@ static int connect_now(struct vrb_ep *ep, struct rdma_cm_id *id)
 	return rdma_connect_locked(id, &param);
 }
 
-static void established(struct vrb_ep *ep, struct rdma_cm_event *event)
+static void on_established(struct vrb_ep *ep, struct rdma_cm_event *event)
 {
 	const void *data;
 	size_t len;
@@ -121,7 +121,7 @@ static void established(struct vrb_ep *ep, struct rdma_cm_event *event)
 	}
 }
 
-static void rejected(struct vrb_ep *ep, struct rdma_cm_id *id, struct rdma_cm_event *event)
+static void on_rejected(struct vrb_ep *ep, struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	const void *data;
 	u8 room = 0;
@@ -149,10 +149,10 @@ static void ep_event(struct vrb_ep *ep, struct rdma_cm_id *id, struct rdma_cm_ev
 		ret = connect_now(ep, id);
 		break;
 	case RDMA_CM_EVENT_ESTABLISHED:
-		established(ep, event);
+		on_established(ep, event);
 		break;
 	case RDMA_CM_EVENT_REJECTED:
-		rejected(ep, id, event);
+		on_rejected(ep, id, event);
 		break;
 	case RDMA_CM_EVENT_ADDR_ERROR:
 	case RDMA_CM_EVENT_ROUTE_ERROR:
@@ -176,7 +176,7 @@ static void ep_event(struct vrb_ep *ep, struct rdma_cm_id *id, struct rdma_cm_ev
 
 /* ---- requests ---- */
 
-static int announce(struct vrb_pep *pep, struct vrb_req *req, struct rdma_cm_event *event)
+static int req_announce(struct vrb_pep *pep, struct vrb_req *req, struct rdma_cm_event *event)
 {
 	const void *peer = &req->cm.id->route.addr.dst_addr;
 	struct kofi_event *entry;
@@ -240,7 +240,7 @@ static int pep_event(struct vrb_pep *pep, struct rdma_cm_id *id, struct rdma_cm_
 	req->cm.id = id;
 	req->pep = pep;
 	id->context = &req->cm;
-	ret = announce(pep, req, event);
+	ret = req_announce(pep, req, event);
 	if (ret)
 		kfree(req);
 	return ret;
@@ -264,7 +264,7 @@ int vrb_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	return 0;
 }
 
-static bool take(struct vrb_pep *pep, struct vrb_req *req)
+static bool req_take(struct vrb_pep *pep, struct vrb_req *req)
 {
 	struct vrb_req *have;
 	bool found = false;
@@ -289,7 +289,7 @@ int vrb_claim(struct vrb_ep *ep, const struct fi_info *info)
 	if (!handle)
 		return 0;
 	req = container_of(handle, struct vrb_req, fid);
-	if (!take(req->pep, req))
+	if (!req_take(req->pep, req))
 		return -FI_EINVAL;
 	rdma_lock_handler(req->cm.id);
 	ep->cm.id = req->cm.id;
@@ -361,7 +361,7 @@ static int vrb_reject(struct fid_pep *fid, fid_t handle, const void *data, size_
 	if (!handle || handle->fclass != FI_CLASS_CONNREQ || len > VRB_CM_DATA_MAX)
 		return -FI_EINVAL;
 	req = container_of(handle, struct vrb_req, fid);
-	if (!take(pep, req))
+	if (!req_take(pep, req))
 		return -FI_EINVAL;
 	buf[0] = len;
 	memcpy(buf + 1, data, len);

@@ -9,7 +9,7 @@
 
 /* ---- mapping ---- */
 
-static void unmap(struct vrb_op *vop, enum dma_data_direction dir)
+static void op_unmap(struct vrb_op *vop, enum dma_data_direction dir)
 {
 	struct ib_device *device = vrb_ep_of(vop->op.ep)->domain->device;
 
@@ -41,7 +41,7 @@ static u64 map_one(struct ib_device *device, const struct kofi_segs *segs, u32 i
 }
 
 /* Every piece must be contiguous for the device: one of vmalloc lies in a page. */
-static int map(struct vrb_op *vop, const struct kofi_segs *segs, enum dma_data_direction dir)
+static int op_map(struct vrb_op *vop, const struct kofi_segs *segs, enum dma_data_direction dir)
 {
 	struct vrb_domain *dom = vrb_ep_of(vop->op.ep)->domain;
 	size_t len;
@@ -54,7 +54,7 @@ static int map(struct vrb_op *vop, const struct kofi_segs *segs, enum dma_data_d
 			continue;
 		addr = map_one(dom->device, segs, i, &len, dir);
 		if (!addr || ib_dma_mapping_error(dom->device, addr)) {
-			unmap(vop, dir);
+			op_unmap(vop, dir);
 			return addr ? -FI_EIO : -FI_EINVAL;
 		}
 		vop->sge[vop->sge_cnt].addr = addr;
@@ -99,22 +99,22 @@ static enum dma_data_direction tx_dir(const struct kofi_op *op)
 	return op->type == KOFI_READ || is_atomic(op) ? DMA_FROM_DEVICE : DMA_TO_DEVICE;
 }
 
-/* A device may lose a completion when its queue pair fails, or give it when flush() has taken
+/* A device may lose a completion when its queue pair fails, or give it when flush_ops() has taken
  * it for lost. */
-static bool take(struct vrb_op *vop)
+static bool op_take(struct vrb_op *vop)
 {
 	return xchg(&vop->posted, 0);
 }
 
 static void tx_end(struct vrb_op *vop, int err)
 {
-	unmap(vop, tx_dir(&vop->op));
+	op_unmap(vop, tx_dir(&vop->op));
 	kofi_tx_done(&vop->op, err);
 }
 
 static void rx_fail(struct vrb_op *vop, int err)
 {
-	unmap(vop, DMA_FROM_DEVICE);
+	op_unmap(vop, DMA_FROM_DEVICE);
 	kofi_rx_done(&vop->op, err, NULL);
 }
 
@@ -122,7 +122,7 @@ static void tx_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct vrb_op *vop = container_of(wc->wr_cqe, struct vrb_op, cqe);
 
-	if (take(vop))
+	if (op_take(vop))
 		tx_end(vop, error_of(wc->status));
 }
 
@@ -131,13 +131,13 @@ static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct vrb_op *vop = container_of(wc->wr_cqe, struct vrb_op, cqe);
 	struct kofi_recvd recvd = { .src = FI_ADDR_NOTAVAIL };
 
-	if (!take(vop))
+	if (!op_take(vop))
 		return;
 	if (wc->status != IB_WC_SUCCESS) {
 		rx_fail(vop, error_of(wc->status));
 		return;
 	}
-	unmap(vop, DMA_FROM_DEVICE);
+	op_unmap(vop, DMA_FROM_DEVICE);
 	recvd.len = wc->byte_len;
 	if (wc->wc_flags & IB_WC_WITH_IMM) {
 		recvd.flags = FI_REMOTE_CQ_DATA;
@@ -167,7 +167,7 @@ static void use_bounce(struct vrb_op *vop)
 }
 
 /* Of 64 bits: the one element of a list. */
-static u64 element(const struct kofi_segs *segs)
+static u64 first_element(const struct kofi_segs *segs)
 {
 	const struct kvec *iov = segs->kvec;
 	u64 value;
@@ -185,13 +185,13 @@ static int post_atomic(struct vrb_ep *ep, struct vrb_op *vop)
 		.wr.wr_cqe = &vop->cqe, .wr.sg_list = vop->sge, .wr.num_sge = vop->sge_cnt,
 		.wr.send_flags = IB_SEND_SIGNALED, .wr.opcode = IB_WR_ATOMIC_FETCH_AND_ADD,
 		.remote_addr = op->rma[0].addr, .rkey = op->rma[0].key,
-		.compare_add = element(&op->segs),
+		.compare_add = first_element(&op->segs),
 	};
 
 	if (op->type == KOFI_COMPARE) {
 		wr.wr.opcode = IB_WR_ATOMIC_CMP_AND_SWP;
 		wr.swap = wr.compare_add;
-		wr.compare_add = element(&op->compare);
+		wr.compare_add = first_element(&op->compare);
 	}
 	return ib_post_send(ep->qp, &wr.wr, NULL);
 }
@@ -233,12 +233,12 @@ static void fill_wr(struct ib_rdma_wr *wr, struct vrb_op *vop)
 	wr->rkey = op->rma[0].key;
 }
 
-/* The device has not taken an operation: @ret, or 0 if flush() has completed the operation meanwhile. */
-static int refused(struct vrb_op *vop, int ret, enum dma_data_direction dir)
+/* The device has not taken an operation: @ret, or 0 if flush_ops() has completed the operation meanwhile. */
+static int op_refused(struct vrb_op *vop, int ret, enum dma_data_direction dir)
 {
-	if (!take(vop))
+	if (!op_take(vop))
 		return 0;
-	unmap(vop, dir);
+	op_unmap(vop, dir);
 	return ret == -ENOMEM ? -FI_EAGAIN : ret;
 }
 
@@ -259,7 +259,7 @@ static int vrb_tx(struct kofi_ep *kep, struct kofi_op *op)
 		use_bounce(vop);
 	if (op->type == KOFI_READ && op->segs.cnt > 1 && ep->domain->iwarp)
 		return -FI_EINVAL;	/* a read of iWARP has one sink */
-	ret = map(vop, is_atomic(op) ? &op->result : &op->segs, tx_dir(op));
+	ret = op_map(vop, is_atomic(op) ? &op->result : &op->segs, tx_dir(op));
 	if (ret)
 		return ret;
 	vop->cqe.done = tx_done;
@@ -267,7 +267,7 @@ static int vrb_tx(struct kofi_ep *kep, struct kofi_op *op)
 		fill_wr(&wr, vop);
 	WRITE_ONCE(vop->posted, 1);
 	ret = is_atomic(op) ? post_atomic(ep, vop) : ib_post_send(ep->qp, &wr.wr, NULL);
-	return ret ? refused(vop, ret, tx_dir(op)) : 0;
+	return ret ? op_refused(vop, ret, tx_dir(op)) : 0;
 }
 
 static int vrb_rx(struct kofi_ep *kep, struct kofi_op *op)
@@ -279,7 +279,7 @@ static int vrb_rx(struct kofi_ep *kep, struct kofi_op *op)
 
 	if (READ_ONCE(ep->state) == VRB_ENDED)
 		return -FI_ESHUTDOWN;
-	ret = map(vop, &op->segs, DMA_FROM_DEVICE);
+	ret = op_map(vop, &op->segs, DMA_FROM_DEVICE);
 	if (ret)
 		return ret;
 	vop->cqe.done = rx_done;
@@ -288,7 +288,7 @@ static int vrb_rx(struct kofi_ep *kep, struct kofi_op *op)
 	wr.num_sge = vop->sge_cnt;
 	WRITE_ONCE(vop->posted, 1);
 	ret = ib_post_recv(ep->qp, &wr, NULL);
-	return ret ? refused(vop, ret, DMA_FROM_DEVICE) : 0;
+	return ret ? op_refused(vop, ret, DMA_FROM_DEVICE) : 0;
 }
 
 /* ---- enable, close ---- */
@@ -349,24 +349,24 @@ static int vrb_enable(struct kofi_ep *kep)
 
 /* The queue pair has failed: when it is drained, what it has not completed it never will. Soft
  * iWARP loses work requests that are queued when the peer closes. */
-static void flush(struct vrb_ep *ep)
+static void flush_ops(struct vrb_ep *ep)
 {
 	struct kofi_op *op;
 	size_t i;
 
 	ib_drain_qp(ep->qp);
 	for (i = 0; (op = kofi_pool_op(&ep->ep.tx_pool, i)); i++)
-		if (take(container_of(op, struct vrb_op, op)))
+		if (op_take(container_of(op, struct vrb_op, op)))
 			tx_end(container_of(op, struct vrb_op, op), FI_ECANCELED);
 	for (i = 0; (op = kofi_pool_op(&ep->ep.rx_pool, i)); i++)
-		if (take(container_of(op, struct vrb_op, op)))
+		if (op_take(container_of(op, struct vrb_op, op)))
 			rx_fail(container_of(op, struct vrb_op, op), FI_ECANCELED);
 	vrb_mr_flush(ep);
 }
 
 static void flush_work_fn(struct work_struct *work)
 {
-	flush(container_of(work, struct vrb_ep, flush));
+	flush_ops(container_of(work, struct vrb_ep, flush));
 }
 
 static void vrb_stop(struct kofi_ep *kep)
@@ -377,7 +377,7 @@ static void vrb_stop(struct kofi_ep *kep)
 	vrb_end(ep, FI_ECANCELED, NULL, 0);
 	cancel_work_sync(&ep->flush);
 	if (ep->qp) {
-		flush(ep);
+		flush_ops(ep);
 		rdma_destroy_qp(ep->cm.id);
 	}
 	if (ep->cm.id)

@@ -34,7 +34,7 @@ static struct scatterlist *add_vmalloc(struct scatterlist *sg, void *base, size_
 	return sg;
 }
 
-static void fill(struct scatterlist *sg, const struct kofi_segs *segs)
+static void sg_fill(struct scatterlist *sg, const struct kofi_segs *segs)
 {
 	const struct kvec *iov;
 	u32 i;
@@ -73,7 +73,7 @@ static int access_of(const struct kofi_mr *mr)
 
 /* Peers use the addresses that begin with mr->base, where the device can: it keeps the offset
  * in a page. */
-static int map(struct kofi_mr *mr, struct vrb_mr *vmr)
+static int mr_map(struct kofi_mr *mr, struct vrb_mr *vmr)
 {
 	struct vrb_domain *dom = mr->domain->priv;
 	u32 pages = DIV_ROUND_UP(mr->segs.len, PAGE_SIZE) + 1;
@@ -108,10 +108,10 @@ int vrb_mr_reg(struct kofi_mr *mr)
 	ret = sg_alloc_table(&vmr->sgt, sg_count(&mr->segs), mr->gfp);
 	if (ret)
 		goto free;
-	fill(vmr->sgt.sgl, &mr->segs);
+	sg_fill(vmr->sgt.sgl, &mr->segs);
 	vmr->sgt.nents = ib_dma_map_sg(dom->device, vmr->sgt.sgl, vmr->sgt.orig_nents,
 				       DMA_BIDIRECTIONAL);
-	ret = vmr->sgt.nents ? map(mr, vmr) : -FI_EIO;
+	ret = vmr->sgt.nents ? mr_map(mr, vmr) : -FI_EIO;
 	if (ret)
 		goto unmap;
 	vmr->wr.wr.opcode = IB_WR_REG_MR;
@@ -141,7 +141,7 @@ static void reg_done(struct ib_cq *cq, struct ib_wc *wc)
 }
 
 /* On an error nothing was posted, and there is no completion. */
-static int post(struct vrb_ep *ep, struct vrb_mr *vmr)
+static int mr_post(struct vrb_ep *ep, struct vrb_mr *vmr)
 {
 	int ret;
 
@@ -175,7 +175,7 @@ int vrb_mr_enable(struct kofi_mr *mr)
 		mutex_unlock(&ep->mr_lock);
 		return 0;
 	}
-	post(ep, vmr);
+	mr_post(ep, vmr);
 	mutex_unlock(&ep->mr_lock);
 	wait_for_completion(&vmr->done);
 	return vmr->status;
@@ -187,7 +187,7 @@ void vrb_mr_connected(struct vrb_ep *ep)
 
 	mutex_lock(&ep->mr_lock);
 	list_for_each_entry(vmr, &ep->mrs, node)
-		post(ep, vmr);
+		mr_post(ep, vmr);
 	mutex_unlock(&ep->mr_lock);
 }
 

@@ -61,7 +61,7 @@ static void on_port_down(struct work_struct *work)
 	mutex_unlock(&dom->domain->ep_lock);
 }
 
-static void watch(struct vrb_domain *dom)
+static void watch_port(struct vrb_domain *dom)
 {
 	INIT_DELAYED_WORK(&dom->port_down, on_port_down);
 	INIT_IB_EVENT_HANDLER(&dom->handler, dom->device, on_event);
@@ -103,7 +103,7 @@ static int domain_open(struct kofi_domain *domain, struct fi_info *info)
 		kfree(dom);
 		return ret;
 	}
-	watch(dom);
+	watch_port(dom);
 	domain->priv = dom;
 	return 0;
 }
@@ -132,7 +132,7 @@ static const struct kofi_obj_ops vrb_obj_ops = {
 
 /* ---- offers ---- */
 
-static struct fi_info *template(void)
+static struct fi_info *offer_new(void)
 {
 	struct fi_info *info = fi_allocinfo();
 
@@ -191,9 +191,9 @@ static bool device_offer(struct net *net, const char *ifname, const struct socka
 	return true;
 }
 
-static int query(const struct kofi_query *query, struct fi_info **list_p)
+static int offers_query(const struct kofi_query *query, struct fi_info **list_p)
 {
-	struct fi_info *info = template();
+	struct fi_info *info = offer_new();
 	int ret;
 
 	ret = info ? kofi_ip_getinfo(query, info, device_offer, list_p) : -FI_ENOMEM;
@@ -205,8 +205,8 @@ static int query(const struct kofi_query *query, struct fi_info **list_p)
 	return ret;
 }
 
-static int fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric_p,
-		  void *context)
+static int fabric_open(struct fi_fabric_attr *attr, struct fid_fabric **fabric_p,
+		       void *context)
 {
 	return kofi_obj_fabric(&vrb_obj_ops, attr, fabric_p, context);
 }
@@ -218,8 +218,8 @@ static const struct kofi_provider provider = {
 	.max_tx_size = 1024,
 	.max_rx_size = 1024,
 	.owner = THIS_MODULE,
-	.query = query,
-	.fabric = fabric,
+	.query = offers_query,
+	.fabric = fabric_open,
 };
 
 static int __init vrb_init(void)
