@@ -149,11 +149,13 @@ static bool check_maxima(const struct check *ck, const struct max *max, size_t c
 #define MAXIMA(ck, table, wanted, offered) \
 	check_maxima(ck, table, sizeof(table) / sizeof(table[0]), wanted, offered)
 
-static bool check_key(const struct check *ck, const char *attr, size_t wanted)
+/* check_key - a size without a key is no key: what asks for protection is not answered without. */
+static bool check_key(const struct check *ck, const char *attr, const uint8_t *key, size_t wanted)
 {
 	if (FI_VERSION_LT(ck->version, FI_VERSION(1, 5)))
 		return false;	/* the program's struct does not have the field */
-	return check_number(ck, attr, wanted, ck->lim->auth_key_size);
+	return check_number(ck, attr, wanted, ck->lim->auth_key_size) ||
+	       (wanted && !key && refuse_text(ck, attr, "of auth_key NULL", "0 without auth_key"));
 }
 
 /* check_tclass - a class is a wish: it is accepted also where the network has none. */
@@ -313,7 +315,7 @@ static bool check_domain(struct check *ck)
 	       check_mode(ck, "domain_attr->mode", want->mode, have->mode) ||
 	       check_number(ck, "domain_attr->max_group_id", want->max_group_id,
 			    have->max_group_id) ||
-	       check_key(ck, "domain_attr->auth_key_size", want->auth_key_size) ||
+	       check_key(ck, "domain_attr->auth_key_size", want->auth_key, want->auth_key_size) ||
 	       check_tclass(ck, "domain_attr->tclass", want->tclass);
 }
 
@@ -369,7 +371,7 @@ static bool check_ep(const struct check *ck)
 			  dom->max_ep_stx_ctx) ||
 		check_ctx(ck, "ep_attr->rx_ctx_cnt", want->rx_ctx_cnt, dom->max_ep_rx_ctx,
 			  dom->max_ep_srx_ctx) ||
-		check_key(ck, "ep_attr->auth_key_size", want->auth_key_size));
+		check_key(ck, "ep_attr->auth_key_size", want->auth_key, want->auth_key_size));
 }
 
 static size_t size_most(size_t limit, size_t offered)

@@ -556,8 +556,9 @@ static void test_auth_keys(void **state)
 	const struct info_limits keys = { .auth_key_size = 16 };
 	struct fixture *f = *state;
 
-	f->hints->domain_attr->auth_key = (uint8_t *) strdup("secret");
 	f->hints->domain_attr->auth_key_size = 6;
+	assert_int_equal(info_check(&prov, &offer, &keys, f->hints, V, NULL, &f->info), -FI_ENODATA);
+	f->hints->domain_attr->auth_key = (uint8_t *) strdup("secret");
 	assert_no(f, "domain_attr->auth_key_size", "6");
 	assert_int_equal(info_check(&prov, &offer, &keys, f->hints, V, NULL, &f->info), 0);
 	assert_int_equal(f->info->domain_attr->auth_key_size, 6);

@@ -17,9 +17,9 @@ static struct sec_source get_source(const struct fi_ep_attr *ep, const struct fi
 {
 	return (struct sec_source) {
 		.ep_key = ep->auth_key,
-		.ep_key_len = ep->auth_key ? ep->auth_key_size : 0,
+		.ep_key_len = ep->auth_key_size,
 		.domain_key = domain ? domain->auth_key : NULL,
-		.domain_key_len = domain && domain->auth_key ? domain->auth_key_size : 0,
+		.domain_key_len = domain ? domain->auth_key_size : 0,
 	};
 }
 
@@ -32,6 +32,8 @@ int obj_security_get(const struct obj_fabric *fabric, const struct fi_info *info
 	int ret;
 
 	*policy_p = NULL;
+	if ((source.ep_key_len && !source.ep_key) || (source.domain_key_len && !source.domain_key))
+		return refuse_ep(fabric, "auth_key_size is set, and auth_key is NULL");
 	if (!sec_policy_wish(source.ep_key_len || source.domain_key_len, &level))
 		return 0;
 	if (!fabric->secures)
