@@ -53,6 +53,7 @@ script_tests = \
 	tests/layers/terms_test \
 	tests/layers/variables_test \
 	tests/mpi/ompi_mixed_test \
+	tests/mpi/ompi_secure_test \
 	tests/mpi/ompi_rxd_test \
 	tests/mpi/ompi_test \
 	tests/mutants/list_test \

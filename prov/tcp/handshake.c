@@ -380,7 +380,7 @@ void tcp_conn_refuse(struct tcp_conn *conn, uint32_t reason, const void *data, s
 	write_handshake(conn, &hello, data);
 	send_handshake(conn);
 	if (conn->sec)
-		tcp_sec_end(conn);
+		tcp_sec_leave(conn);
 	tcp_conn_half_close(conn);
 }
 

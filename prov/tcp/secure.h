@@ -83,6 +83,9 @@ bool tcp_sec_push(struct tcp_conn *conn);
 /* tcp_sec_end - seal the end of the stream.  False: it waits, as tcp_sec_push(). */
 bool tcp_sec_end(struct tcp_conn *conn);
 
+/* tcp_sec_leave - seal the end of the stream as far as the socket takes it now: @conn is about to close. */
+void tcp_sec_leave(struct tcp_conn *conn);
+
 /* ---- receiving ------------------------------------------------------------- */
 
 enum tcp_sec_took {

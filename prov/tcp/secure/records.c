@@ -209,7 +209,10 @@ ssize_t tcp_sec_send(struct tcp_conn *conn, const struct iovec *iov, size_t cnt)
 	return ret < 0 ? -1 : (ssize_t) done;
 }
 
-int tcp_sec_seal_end(struct tcp_conn *conn)
+/* seal_end - seal the end of the stream behind what is kept, and send.  1: all is sent; 0: the socket is full;
+ * -1 with errno.
+ */
+static int seal_end(struct tcp_conn *conn)
 {
 	struct tcp_sec *sec = conn->sec;
 	int ret = sec->out ? out_send(conn) : 1;
@@ -222,9 +225,14 @@ int tcp_sec_seal_end(struct tcp_conn *conn)
 	return out_send(conn);
 }
 
+void tcp_sec_leave(struct tcp_conn *conn)
+{
+	seal_end(conn);
+}
+
 bool tcp_sec_end(struct tcp_conn *conn)
 {
-	int ret = tcp_sec_seal_end(conn);
+	int ret = seal_end(conn);
 
 	if (ret < 0)
 		tcp_conn_fail(conn, errno, false);

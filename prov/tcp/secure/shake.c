@@ -134,7 +134,7 @@ static void free_sec(struct tcp_conn_end *end)
 static void end_sec(struct tcp_conn_end *end, struct tcp_conn *conn, void (*how)(struct tcp_conn *))
 {
 	if (how == tcp_conn_close_orderly && conn->state == TCP_CONN_READY)
-		tcp_sec_seal_end(conn);
+		tcp_sec_leave(conn);
 }
 
 int tcp_sec_new(struct tcp_conn *conn)

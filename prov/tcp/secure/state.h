@@ -35,9 +35,4 @@ ssize_t tcp_sec_in_fill(struct tcp_conn *conn, size_t need);
 /* tcp_sec_in_use - @len of the bytes that are kept have been used. */
 void tcp_sec_in_use(struct tcp_sec *sec, size_t len);
 
-/* tcp_sec_seal_end - seal the end of the stream behind what is kept, and send.  1: all is sent; 0: the socket is
- * full; -1 with errno.
- */
-int tcp_sec_seal_end(struct tcp_conn *conn);
-
 #endif
