@@ -24,6 +24,13 @@
 
 _Static_assert(IN_SIZE >= TLS_HEAD + SEC_SHAKE_IN_MAX, "a record of TLS fits");
 
+void tcp_sec_log(struct tcp_conn *conn, const char *what, const char *why)
+{
+	char text[NET_ADDR_TEXT_MAX];
+
+	TCP_WARN_SPARSE(conn->link->conf, "%s %s: %s\n", net_addr_text(&conn->peer.sa, text), what, why);
+}
+
 /* ---- buffers -------------------------------------------------------------- */
 
 static uint8_t *in_get(struct tcp_sec *sec)

@@ -196,13 +196,6 @@ int tcp_sec_begin(struct tcp_conn *conn)
 	return send_shake(conn);
 }
 
-void tcp_sec_log(struct tcp_conn *conn, const char *what, const char *why)
-{
-	char text[NET_ADDR_TEXT_MAX];
-
-	TCP_WARN_SPARSE(conn->link->conf, "%s %s: %s\n", net_addr_text(&conn->peer.sa, text), what, why);
-}
-
 /* refuse_plain - what came is no TLS: in the clear, or of another protocol.  A request is refused by the caller. */
 static void refuse_plain(struct tcp_conn *conn)
 {
