@@ -138,6 +138,7 @@ int tcp_listen(struct tcp_listener *listener, struct net *net, struct sockaddr_s
 	INIT_LIST_HEAD(&listener->pending);
 	INIT_WORK(&listener->work, listen_work);
 	listener->on_request = on_request;
+	listener->closed = false;	/* an attempt before this one may have failed */
 	if (!name->ss_family)
 		name->ss_family = AF_INET;
 	sock = tcp_sock_create(net, name);

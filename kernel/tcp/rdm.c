@@ -210,8 +210,6 @@ static enum verdict request_settle(struct tcp_ep *ep, struct tcp_conn *conn,
 			       xa_load(&ep->peers, conn->peer);
 	enum verdict verdict = conn->peer == FI_ADDR_NOTAVAIL ? ACCEPT_SECOND : ACCEPT;
 
-	if (ep->stopped)
-		return REFUSE;
 	if (old) {
 		spin_lock(&old->lock);
 		verdict = verdict_find(ep, old, peer, conn->pid);
@@ -243,18 +241,21 @@ static int rdm_on_request(struct tcp_listener *listener, struct tcp_conn *conn)
 	((struct sockaddr_in *)&peer)->sin_port = rdm->port;
 	conn->pid = be32_to_cpu(rdm->pid);
 	conn->peer = kofi_av_find(ep->ep.av, &peer, kofi_ip_len(&peer));
-	if (!tcp_listener_take(listener, conn))
-		return -FI_EAGAIN;
+	/* It leaves the listener and is with the endpoint at once, so that a close finds it at one of them. */
 	spin_lock_bh(&ep->lock);
+	if (ep->stopped || !tcp_listener_take(listener, conn)) {
+		spin_unlock_bh(&ep->lock);
+		return -FI_EAGAIN;
+	}
 	verdict = request_settle(ep, conn, &peer);
+	if (verdict == REFUSE) {
+		tcp_conn_own(conn, &rdm_owner, ep);
+		list_add_tail(&conn->node, &ep->conns);
+	}
 	spin_unlock_bh(&ep->lock);
 	answer.features = 0;
 	answer.pid = cpu_to_be32(ep->pid);
 	if (verdict == REFUSE) {
-		spin_lock_bh(&ep->lock);
-		tcp_conn_own(conn, &rdm_owner, ep);
-		list_add_tail(&conn->node, &ep->conns);
-		spin_unlock_bh(&ep->lock);
 		tcp_cm_write(conn, WIRE_CM_REFUSAL, &answer, sizeof(answer));
 		return -FI_ESHUTDOWN;
 	}
