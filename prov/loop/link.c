@@ -493,8 +493,9 @@ static int join_poller(struct loop_link *link)
 	poller = (struct loop_poller *) link->base.poller;
 	if (ret)
 		list_init(&poller->links);
-	if (fdset_add(poller->base.base.fd, link->inbox->fd, POLLIN, NULL))
-		return -errno;
+	ret = fdset_add(poller->base.base.fd, link->inbox->fd, POLLIN, NULL);
+	if (ret)
+		return ret;
 	list_add_tail(&link->node, &poller->links);
 	return 0;
 }
