@@ -9,8 +9,8 @@
  * that a frame on the first announces, so they need no headers and nothing is reordered
  * (wire.h).  A striped packet is complete when all parts are.
  *
- * The side that made the first connection makes the others when the first long packet is sent
- * or received.  If any of them fails, all payload stays on the first.  Once all are READY,
+ * The side that made the first connection makes the others in the poll after the first long packet that is
+ * sent or received.  If any of them fails, all payload stays on the first.  Once all are READY,
  * the loss of one is the loss of the peer.  An orderly close of a further lane is not a loss:
  * the first lane reports it when it has been read to its end.
  */

@@ -8,7 +8,7 @@
  *  XRC  endpoints share queue pairs (folder xrc/, left out by configure --disable-verbs-xrc)
  *
  * The protocol of fi_ep_attr chooses the kind of a domain, and of a passive endpoint.  The rest of
- * the provider calls a kind by its table and knows nothing of the folder.
+ * the provider calls a kind by its table and knows nothing of the folder but the names of two structures.
  *
  * Threading: calls about connections hold the lock of connections (base.cm.prog), calls about
  * requests that of the progress group; see ep.h.

@@ -3,7 +3,7 @@
 
 /*
  * private.h - the program's private data in a connection request, its accept and its reject, except
- * those of XRC endpoints (handshake.h): a byte with the length, which is always there, and the data.
+ * those of XRC endpoints (xrc/handshake.h): a byte with the length, which is always there, and the data.
  * The connection manager of InfiniBand pads both with zeros, so the length would be lost otherwise.
  */
 #ifndef VRB_PRIVATE_H

@@ -4,7 +4,7 @@
 /*
  * route.h - which way a connection takes, and why no faster one, as text.
  *
- * One line is logged at FI_LOG_INFO each time that a connection stands.  Where the path is
+ * One line is logged at FI_LOG_INFO each time that a connection stands.  Where the route is
  * surprising, one warning in the life of the process says so, too.
  *
  * Threading: as chan.h.
@@ -40,7 +40,7 @@ struct chan_traffic {
 	uint64_t rtt_ns;	/* smoothed round trip */
 };
 
-/* What a link knows of the path of a connection, which stands. */
+/* What a link knows of the route of a connection, which stands. */
 struct chan_route {
 	char way[CHAN_WAY_MAX];	/* "TCP from 10.0.0.1:40000 to 10.0.0.2:50000 by eth0" */
 	char why[CHAN_WHY_MAX];	/* why no faster one, as a clause; "": there is none */
@@ -60,18 +60,18 @@ void chan_route_said(struct chan *chan, struct chan_version ours, const struct c
 /* chan_route_same_host - is the address of the peer, an IP address, one of the endpoint's own host? */
 bool chan_route_same_host(const struct chan *chan);
 
-/* chan_route_avoids - why a path by sockets to a peer on the same host is not one by shared
+/* chan_route_avoids - why a route by sockets to a peer on the same host is not one by shared
  * memory, and whether that is surprising; for a link whose endpoints may have a further one.
  * @path: same_host is set; nothing happens for a peer on another host
  */
 void chan_route_avoids(const struct chan *chan, struct chan_route *path);
 
-/* chan_route_text - what is known of the path of a connection that stands, in @path, and as text.
+/* chan_route_text - what is known of the route of a connection that stands, in @path, and as text.
  * @buf: CHAN_ROUTE_TEXT_MAX bytes.  Returns @buf.
  */
 const char *chan_route_text(struct chan *chan, struct chan_route *path, char *buf);
 
-/* chan_route_log - a connection stands: say by which path. */
+/* chan_route_log - a connection stands: say by which route. */
 void chan_route_log(struct chan *chan);
 
 #endif

@@ -6,11 +6,8 @@
  *
  * The thread gives way: while the program itself polls a group or sleeps in a
  * blocking call on it, the thread leaves that group alone, because two threads
- * at one socket only slow each other down.  It looks again every millisecond
- * while the program is active, takes over when the program has stopped, and
- * sleeps without a timer when nothing moves.  A program that does not poll because others have its
- * processor has not stopped: its first thread is runnable and has used no processor time.  It is left alone for a second at
- * most.
+ * at one socket only slow each other down.  It looks again after OBJ_TICK_MS, or when something else wakes it,
+ * takes over when there was no poll since the last look, and sleeps without a timer when nothing moves.
  *
  * A forked child has no progress thread, and nothing here touches the parent's.
  */
