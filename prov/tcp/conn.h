@@ -407,6 +407,13 @@ int tcp_rx_resume(struct tcp_conn *conn);
 /* tcp_rx_rest - continue with poller->rest, which may become it again. */
 void tcp_rx_rest(struct tcp_poller *poller);
 
+/* tcp_conn_pause - tcp_rx_resume() goes on with it.  It may be paused already: what is sealed is read meanwhile. */
+static inline void tcp_conn_pause(struct tcp_conn *conn)
+{
+	list_del(&conn->state_node);
+	list_add_tail(&conn->state_node, &conn->poller->base.paused);
+}
+
 /* tcp_rx_rest_end - poller->rest has no packets left. */
 static inline void tcp_rx_rest_end(struct tcp_poller *poller)
 {

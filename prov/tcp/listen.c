@@ -73,6 +73,8 @@ static bool is_silent(const struct tcp_conn *conn)
 {
 	char byte;
 
+	if (conn->sec && (tcp_sec_is_speaking(conn) || tcp_sec_is_open(conn)))
+		return false;
 	return !conn->handshake->have && recv(conn->src.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0;
 }
 
@@ -119,6 +121,8 @@ static void bound_source(struct tcp_link *link, const struct sockaddr *from)
 	list_for_each_entry(conn, &link->conns, node) {	/* in order of age */
 		if (conn->state != TCP_CONN_HALF_OPEN || !net_addr_same_host(&conn->peer.sa, from))
 			continue;
+		if (conn->sec && tcp_sec_is_open(conn))
+			continue;	/* it has proven the key */
 		if (!oldest)
 			oldest = conn;
 		cnt++;

@@ -378,8 +378,10 @@ static bool open_record(struct tcp_conn *conn)
 
 	if (!poller->rx)
 		poller->rx = tcp_rx_alloc(poller);
-	if (!poller->rx)
+	if (!poller->rx) {
+		tcp_conn_pause(conn);	/* without memory: later */
 		return false;
+	}
 	took = tcp_sec_take(conn, poller->rx + stash, &len);
 	if (took == TCP_SEC_TAKEN) {
 		memcpy(poller->rx, conn->rx.stash, stash);
@@ -430,7 +432,7 @@ static int read_sealed(struct tcp_conn *conn, unsigned budget)
 	int done = 0;
 
 	open_records(conn);
-	while (may_open(conn) && (unsigned) done < budget) {
+	while (conn->poller->rx && may_open(conn) && (unsigned) done < budget) {
 		if (conn->rx.body == TCP_BODY_PLACE && leave_payload(conn))
 			return done + 1;
 		ret = read_more(conn, &asked);
@@ -465,7 +467,7 @@ static int resume_sealed(struct tcp_conn *conn)
 	int done;
 
 	if (conn->poller->rest) {
-		list_add_tail(&conn->state_node, &conn->poller->base.paused);
+		tcp_conn_pause(conn);
 		return 0;
 	}
 	done = read_sealed(conn, OBJ_POLL_BUDGET);

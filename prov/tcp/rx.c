@@ -36,7 +36,9 @@ static void resume_first(struct tcp_conn *conn)
 
 	conn->rx.masked = false;	/* may be set beside @kept */
 	if (conn->rx.kept || tcp_sec_has_input(conn)) {
-		list_add_tail(&conn->state_node, &conn->poller->base.paused);
+		tcp_conn_pause(conn);
+		if (!conn->rx.kept)
+			chan_poller_resume_next(&conn->poller->base);
 		chan_poller_kick(&conn->poller->base);
 	} else if (masked) {
 		tcp_conn_watch(conn);
@@ -168,7 +170,7 @@ void tcp_rx_keep(struct tcp_conn *conn, uint8_t *buf, size_t pos, size_t end)
 	conn->rx.kept_pos = pos;
 	conn->rx.kept_end = end;
 	if (conn->rx.body == TCP_BODY_NONE)
-		list_add_tail(&conn->state_node, &poller->base.paused);
+		tcp_conn_pause(conn);
 }
 
 /* leave_begin - an unexpected payload has been found. */

@@ -37,7 +37,9 @@ int tcp_sec_new(struct tcp_conn *conn);
 enum sec_level tcp_sec_level(const struct tcp_conn *conn);
 const char *tcp_sec_text(const struct tcp_conn *conn);
 
-/* tcp_sec_may_take - may an endpoint of @link take over @conn, a request?  Both have one level.  Logged. */
+/* tcp_sec_may_take - may an endpoint of @link take over @conn, a request?  Both have one level, and the key that
+ * the peer has proven is one of the endpoint's.  Logged.
+ */
 bool tcp_sec_may_take(const struct tcp_link *link, const struct tcp_conn *conn);
 
 /* ---- the handshake -------------------------------------------------------- */

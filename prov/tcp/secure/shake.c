@@ -36,10 +36,10 @@ bool tcp_sec_may_take(const struct tcp_link *link, const struct tcp_conn *conn)
 {
 	enum sec_level level = link->sec ? link->sec->level : SEC_NONE;
 
-	if (level == tcp_sec_level(conn))
+	if (level == tcp_sec_level(conn) && (!level || sec_keys_find(&link->sec->keys, conn->sec->key_name)))
 		return true;
 	TCP_WARN(link->conf, "fi_accept: the connection request is %s, and FI_SECURITY or auth_key of this "
-		 "endpoint asks for %s: set the same for the passive endpoint\n", tcp_sec_text(conn),
+		 "endpoint asks for %s, or for another key: set the same for the passive endpoint\n", tcp_sec_text(conn),
 		 sec_level_name(level));
 	return false;
 }
@@ -214,6 +214,7 @@ static void refuse_plain(struct tcp_conn *conn)
 static void refuse_shake(struct tcp_conn *conn)
 {
 	tcp_sec_log(conn, conn->ours ? "is not used" : "was refused", sec_shake_why(conn->sec->shake));
+	shake_close(conn->sec);		/* nothing is left to say: the keys need not wait for the peer */
 	if (conn->ours)
 		tcp_conn_fail(conn, FI_EACCES, false);
 	else
@@ -229,6 +230,7 @@ static bool on_shaken(struct tcp_conn *conn)
 	sec->open = sec_shake_export(sec->shake, exported) &&
 		    sec_channel_open(&sec->chan, sec->level, !conn->ours, exported, 0);
 	explicit_bzero(exported, sizeof(exported));
+	memcpy(sec->key_name, sec_shake_key_name(sec->shake), sizeof(sec->key_name));
 	shake_close(sec);
 	if (!sec->open)
 		tcp_conn_fail(conn, FI_ENOMEM, false);

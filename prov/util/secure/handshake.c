@@ -70,6 +70,7 @@ struct sec_shake {
 	BIO *in, *out;		/* of @ssl */
 	enum sec_shake_state state;
 	bool proven;		/* the key of a client was known here, or is ours */
+	uint8_t key_name[SEC_NAME_SIZE];	/* of the client's key, once it is proven */
 	size_t fed;
 	struct sec_context context;
 	uint8_t identity[SEC_IDENTITY_SIZE];
@@ -162,12 +163,14 @@ static int on_find(SSL *ssl, const unsigned char *identity, size_t len, SSL_SESS
 	uint8_t name[SEC_NAME_SIZE], dummy[SEC_HASH_SIZE];
 	const char *reason;
 
+	shake->proven = false;	/* a second ClientHello may name another one */
 	if (sec_identity_parse(identity, len, name, &shake->context))
 		key = sec_keys_find(shake->attr.keys, name);
 	reason = key ? context_reason(shake, &shake->context) : "the peer's key is none of ours";
 	if (!reason) {
 		*session_p = import_session(ssl, key, identity);
 		shake->proven = *session_p != NULL;
+		memcpy(shake->key_name, key->name, sizeof(shake->key_name));
 		return shake->proven;
 	}
 	say_why(shake, reason);
@@ -327,6 +330,11 @@ enum sec_shake_state sec_shake_state(const struct sec_shake *shake)
 const char *sec_shake_why(const struct sec_shake *shake)
 {
 	return shake->why;
+}
+
+const uint8_t *sec_shake_key_name(const struct sec_shake *shake)
+{
+	return shake->key_name;
 }
 
 const struct sec_context *sec_shake_context(const struct sec_shake *shake)

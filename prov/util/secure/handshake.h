@@ -60,6 +60,9 @@ enum sec_shake_state sec_shake_state(const struct sec_shake *shake);
 /* sec_shake_why - of one that failed: a text for the log, with nothing of a key. */
 const char *sec_shake_why(const struct sec_shake *shake);
 
+/* sec_shake_key_name - which key the client has proven (SEC_NAME_SIZE bytes): for the server, when it is done. */
+const uint8_t *sec_shake_key_name(const struct sec_shake *shake);
+
 /* sec_shake_context - what the client said of itself: for the server, when it is done. */
 const struct sec_context *sec_shake_context(const struct sec_shake *shake);
 

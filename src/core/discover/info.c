@@ -77,10 +77,18 @@ static struct fi_ep_attr *ep_dup(const struct fi_ep_attr *src, size_t have)
 	return dst;
 }
 
+/* key_free - nothing of a key stays in memory. */
+static void key_free(uint8_t *key, size_t size)
+{
+	if (key && size != FI_AV_AUTH_KEY)
+		explicit_bzero(key, size);
+	free(key);
+}
+
 static void ep_free(struct fi_ep_attr *attr, size_t have)
 {
 	if (attr && HAS(have, struct fi_ep_attr, auth_key))
-		free(attr->auth_key);
+		key_free(attr->auth_key, attr->auth_key_size);
 	free(attr);
 }
 
@@ -89,7 +97,7 @@ static void domain_free(struct fi_domain_attr *attr, size_t have)
 	if (attr) {
 		free(attr->name);
 		if (HAS(have, struct fi_domain_attr, auth_key_size))
-			free(attr->auth_key);
+			key_free(attr->auth_key, attr->auth_key_size);
 	}
 	free(attr);
 }
