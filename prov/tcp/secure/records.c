@@ -226,9 +226,10 @@ static int seal_end(struct tcp_conn *conn)
 
 	if (!sec->open || sec->chan.tx_ended || ret <= 0)
 		return ret;
-	if (!out_get(conn) || !sec_channel_seal(&sec->chan, SEC_RECORD_END, NULL, 0, 0, sec->out))
+	if (!out_get(conn))
 		return 1;		/* without memory: the peer finds that the stream was cut off */
-	sec->out_end = SEC_RECORD_OVER;
+	if (sec_channel_seal(&sec->chan, SEC_RECORD_END, NULL, 0, 0, sec->out))
+		sec->out_end = SEC_RECORD_OVER;
 	return out_send(conn);
 }
 

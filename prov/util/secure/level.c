@@ -40,8 +40,8 @@ int sec_level_get(const struct sec_wish *wish, enum sec_level *level_p, char *wh
 	if (wish->level && !parse_level(wish->level, level_p))
 		snprintf(why, why_len, "FI_SECURITY=%.32s is none of none, auth and encrypt", wish->level);
 	else if (*level_p != SEC_NONE && !wish->has_key)
-		snprintf(why, why_len, "FI_SECURITY=%s takes a key: set FI_AUTH_KEY_FILE, or FI_TLS_CERT, "
-			 "FI_TLS_KEY and FI_TLS_CA", names[*level_p]);
+		snprintf(why, why_len, "FI_SECURITY=%s takes a key: set FI_AUTH_KEY_FILE to a file of fi_keygen",
+			 names[*level_p]);
 	else if (*level_p != SEC_NONE && !sec_crypto_get(&reason))
 		snprintf(why, why_len, "FI_SECURITY=%s is not possible: %s", names[*level_p], reason);
 	else

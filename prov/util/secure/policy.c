@@ -11,11 +11,12 @@
 
 #include "secure/handshake.h"
 
+/* get_variable - also where it is empty: a name that was misspelt in a script does not switch protection off. */
 static char *get_variable(const char *name)
 {
 	char *text = NULL;
 
-	return fi_param_get_str(NULL, name, &text) || !text || !*text ? NULL : text;
+	return fi_param_get_str(NULL, name, &text) ? NULL : text;
 }
 
 static struct sec_wish get_wish(bool has_key)
@@ -52,6 +53,10 @@ static int read_file_keys(struct sec_policy *policy, char *why)
 
 	if (!path) {	/* a level without a key has been refused */
 		snprintf(why, SEC_WHY_MAX, "FI_AUTH_KEY_FILE is not set any more");
+		return -FI_EACCES;
+	}
+	if (!*path) {
+		snprintf(why, SEC_WHY_MAX, "FI_AUTH_KEY_FILE is set, and empty: give the file's name, or unset it");
 		return -FI_EACCES;
 	}
 	policy->path = strdup(path);

@@ -94,6 +94,10 @@ static void variables(void **state)
 	assert_refused(&no_source, "FI_SECURITY=full");
 	set_env("full", NULL);
 	assert_refused(&no_source, "FI_SECURITY=full");
+	set_env("", NULL);
+	assert_refused(&no_source, "FI_SECURITY= is none of");
+	set_env(NULL, "");
+	assert_refused(&no_source, "FI_AUTH_KEY_FILE is set, and empty");
 }
 
 static void files(void **state)
