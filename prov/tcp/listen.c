@@ -6,8 +6,8 @@
  * bounded, in proportion to the descriptors of the process (half_open_max()).  Where another peer
  * needs a place or a descriptor, the oldest one that has sent nothing for SILENT_NS is closed, or
  * one that stays half-open for HALF_OPEN_NS.  The last descriptors are the program's.  Where connections
- * are protected, those that have not proven the key have a limit for each source address, too, and the
- * oldest of an address makes room for its next.
+ * are protected, an address whose connections without a proof of the key are more than its share loses the
+ * oldest of them, if that has had SILENT_NS for its proof, or half of all places are taken.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -110,7 +110,9 @@ static bool half_open_room(struct tcp_link *link)
 	       evict_half_open(link, false, HALF_OPEN_NS, &young);
 }
 
-/* bound_source - one more from @from: no address has more than its share of the half-open connections. */
+/* bound_source - one more from @from, which may have its share of the half-open connections.  Members at one address
+ * that connect at once may have more, while there is room and they are young.
+ */
 static void bound_source(struct tcp_link *link, const struct sockaddr *from)
 {
 	unsigned most = half_open_max() / SOURCE_SHARE, cnt = 0;
@@ -127,7 +129,10 @@ static void bound_source(struct tcp_link *link, const struct sockaddr *from)
 			oldest = conn;
 		cnt++;
 	}
-	if (cnt >= most && oldest)
+	if (cnt < most || !oldest)
+		return;
+	if (link->listener.half_open >= half_open_max() / 2 ||
+	    chan_poller_now(&link->poller->base) - oldest->since_ns >= SILENT_NS)
 		tcp_conn_close(oldest);
 }
 

@@ -671,17 +671,17 @@ static unsigned standing(const int *fd)
 	return cnt;
 }
 
-/* source_limit - a quarter of the half-open connections, which are a quarter of the descriptors or 1024. */
+/* source_limit - half of the half-open connections, which are a quarter of the descriptors or 1024. */
 static unsigned source_limit(void)
 {
 	struct rlimit limit;
 
 	CALL(getrlimit(RLIMIT_NOFILE, &limit));
-	return (limit.rlim_cur / 4 < 1024 ? (unsigned) limit.rlim_cur / 4 : 1024) / 4;
+	return (limit.rlim_cur / 4 < 1024 ? (unsigned) limit.rlim_cur / 4 : 1024) / 2;
 }
 
 /* Many that connect and say nothing, or begin a handshake and say no more, keep no member out; those of one
- * address have their share of the places.
+ * address have no more than half of the places.
  */
 static void strangers_crowd(void **state)
 {
