@@ -19,7 +19,6 @@
 
 #define RX_LEAST (TCP_FRAME_SIZE + ENG_HDR_MAX + SEC_RECORD_MAX)	/* a stash, and a record behind it */
 
-
 /* ---- payload of one packet --------------------------------------------------- */
 
 uint8_t *tcp_rx_alloc(const struct tcp_poller *poller)

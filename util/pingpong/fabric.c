@@ -94,7 +94,6 @@ static int choose_server(const struct pp_options *o, struct pp_fabric *f, struct
  */
 static void turn_addr(uint32_t *format, struct pp_addr *addr)
 {
-
 	*format = bswap_32(*format);
 	if (*format != FI_SOCKADDR_IN && *format != FI_SOCKADDR_IN6 && *format != FI_SOCKADDR)
 		return;

@@ -23,7 +23,7 @@
 #include "secure/record.h"
 
 #define SEC_RECORD_HEAD 4
-#define SEC_RECORD_MAX (32 << 10)	/* bytes of a body: measured, see README.md */
+#define SEC_RECORD_MAX (32 << 10)	/* bytes of a body, at most; other sizes were not compared */
 #define SEC_RECORD_OVER (SEC_RECORD_HEAD + SEC_TAG_SIZE)
 
 enum sec_record {

@@ -153,7 +153,7 @@ static void rejected(struct link *l, int err, const char *data)
 static void refusal(void **state)
 {
 	char long_data[VRB_CM_DATA];
-	struct sockaddr_in nobody;
+	struct sockaddr_in silent_port;
 	union told told;
 	struct link l;
 	int tries;
@@ -177,12 +177,12 @@ static void refusal(void **state)
 	rejected(&l, FI_ECONNREFUSED, "");
 	close_ep(l.a);
 
-	nobody = p[2].name;
-	nobody.sin_port = htons(1);
+	silent_port = p[2].name;
+	silent_port.sin_port = htons(1);
 	l.a = open_ep(&p[0], p[0].info);
-	assert_int_equal(fi_connect(l.a, &nobody, long_data, VRB_CM_DATA - VRB_HANDSHAKE_SIZE + 1),
+	assert_int_equal(fi_connect(l.a, &silent_port, long_data, VRB_CM_DATA - VRB_HANDSHAKE_SIZE + 1),
 			 -FI_EINVAL);
-	assert_int_equal(fi_connect(l.a, &nobody, NULL, 0), 0);
+	assert_int_equal(fi_connect(l.a, &silent_port, NULL, 0), 0);
 	rejected(&l, FI_ECONNREFUSED, "");
 	close_ep(l.a);
 }
