@@ -4,7 +4,7 @@
 /*
  * secure.h - protected connections: TLS 1.3 before the handshake packets, then sealed records.
  *
- * conn->sec is NULL where nothing is protected, and no function here is called.  A protected connection
+ * conn->sec is NULL where nothing is protected; the functions that may be called then say so.  A protected connection
  * begins with a handshake of secure/handshake.h, of which each record is read by itself, so that no byte behind
  * it is taken.  From then on handshake packets and frames travel as the plain bytes of secure/channel.h, and
  * tx.c gives tcp_sec_send() what it would give the socket, and read.c takes with tcp_sec_take() what it would read.
@@ -52,7 +52,7 @@ int tcp_sec_begin(struct tcp_conn *conn);
 /* tcp_sec_is_open - has the peer proven the key? */
 bool tcp_sec_is_open(const struct tcp_conn *conn);
 
-/* tcp_sec_is_speaking - has the peer begun a handshake that is not proven yet? */
+/* tcp_sec_is_speaking - has the peer begun a handshake that is not proven yet?  Also where nothing is protected. */
 bool tcp_sec_is_speaking(const struct tcp_conn *conn);
 
 /* tcp_sec_shake - there is input: go on.  True when the peer has proven the key just now.  Else more input is
@@ -76,7 +76,7 @@ ssize_t tcp_sec_recv(struct tcp_conn *conn, uint8_t *buf, size_t size);
  */
 ssize_t tcp_sec_send(struct tcp_conn *conn, const struct iovec *iov, size_t cnt);
 
-/* tcp_sec_pending - are sealed bytes kept, that the socket has not taken? */
+/* tcp_sec_pending - are sealed bytes kept, that the socket has not taken?  Also where nothing is protected. */
 bool tcp_sec_pending(const struct tcp_conn *conn);
 
 /* tcp_sec_push - send them.  False: the socket is full, or the connection has failed. */
@@ -110,7 +110,7 @@ ssize_t tcp_sec_more(struct tcp_conn *conn, size_t *asked_p);
 /* tcp_sec_ended - has the sealed end of the stream come? */
 bool tcp_sec_ended(const struct tcp_conn *conn);
 
-/* tcp_sec_has_input - are bytes kept that were read from the socket? */
+/* tcp_sec_has_input - are bytes kept that were read from the socket?  Also where nothing is protected. */
 bool tcp_sec_has_input(const struct tcp_conn *conn);
 
 #endif
