@@ -562,9 +562,12 @@ static void test_mutex_cond(void **state)
 	down();
 }
 
-/* The library naps while it waits for the mutex of a condition: with the lock of the queue held. */
+/*
+ * The library naps while it waits for the mutex of a condition: with the lock of the queue held.
+ * The eleventh nap of reads_after_all() lasts until the program is about to read; others are naps.
+ */
 static atomic_uint naps;
-static atomic_bool will_read;
+static atomic_bool will_read = true;
 
 int nanosleep(const struct timespec *ns, struct timespec *rest)
 {
