@@ -90,6 +90,30 @@ static int bind_av(struct kofi_ep *ep, struct kofi_av *av)
 	return 0;
 }
 
+static int bind_srx(struct kofi_ep *ep, struct kofi_ep *srx)
+{
+	if (ep->srx || ep->ops->rx)
+		return -FI_EINVAL;
+	if (srx->domain != ep->domain)
+		return -FI_EDOMAIN;
+	ep->srx = srx;
+	atomic_inc(&obj_srx_of(srx)->refs);
+	spin_lock_bh(&obj_srx_of(srx)->lock);
+	list_add_tail(&ep->srx_node, &obj_srx_of(srx)->users);
+	spin_unlock_bh(&obj_srx_of(srx)->lock);
+	return 0;
+}
+
+static void unbind_srx(struct kofi_ep *ep)
+{
+	struct obj_srx *srx = obj_srx_of(ep->srx);
+
+	spin_lock_bh(&srx->lock);
+	list_del(&ep->srx_node);
+	spin_unlock_bh(&srx->lock);
+	atomic_dec(&srx->refs);
+}
+
 static int ep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 {
 	struct kofi_ep *ep = ep_of_fid(fid);
@@ -106,7 +130,8 @@ static int ep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 	case FI_CLASS_AV:
 		return bind_av(ep, container_of(bfid, struct kofi_av, av.fid));
 	case FI_CLASS_SRX_CTX:
-		return flags ? -FI_EBADFLAGS : obj_srx_join(ep, bfid);
+		return flags ? -FI_EBADFLAGS :
+		       bind_srx(ep, container_of(bfid, struct kofi_ep, ep.fid));
 	default:
 		return -FI_EINVAL;
 	}
@@ -125,7 +150,7 @@ static void unbind_all(struct kofi_ep *ep)
 	if (ep->av)
 		atomic_dec(&ep->av->refs);
 	if (ep->srx)
-		obj_srx_leave(ep);
+		unbind_srx(ep);
 	for (i = 0; i < KOFI_CNTR_CNT; i++)
 		if (ep->cntr[i])
 			atomic_dec(&ep->cntr[i]->refs);
@@ -330,7 +355,7 @@ static int pools_init(struct kofi_ep *ep, const struct fi_info *info)
 int kofi_ep_init(struct kofi_ep *ep, struct kofi_domain *domain, const struct fi_info *info,
 		 const struct kofi_ep_ops *ops, struct fi_ops_cm *cm, void *context)
 {
-	int i, ret;
+	int ret;
 
 	if (!info->tx_attr->size || info->tx_attr->size > TX_SIZE_MAX || !info->rx_attr->size ||
 	    info->rx_attr->size > RX_SIZE_MAX || info->tx_attr->iov_limit > KOFI_IOV_MAX ||
@@ -347,12 +372,7 @@ int kofi_ep_init(struct kofi_ep *ep, struct kofi_domain *domain, const struct fi
 	ep->tx_iov_limit = max_t(size_t, info->tx_attr->iov_limit, 1);
 	ep->rx_iov_limit = max_t(size_t, info->rx_attr->iov_limit, 1);
 	ep->rma_iov_limit = min_t(size_t, info->tx_attr->rma_iov_limit, KOFI_RMA_MAX);
-	spin_lock_init(&ep->lock);
-	obj_multi_init(ep);
-	for (i = 0; i < 2; i++) {
-		INIT_LIST_HEAD(&ep->posted[i]);
-		INIT_LIST_HEAD(&ep->arrivals[i]);
-	}
+	obj_match_init(ep);
 	ret = pools_init(ep, info);
 	if (ret)
 		return ret;

@@ -124,6 +124,24 @@ void obj_rematch(struct kofi_ep *ep)
 	} while (arrival);
 }
 
+static void rematch_work(struct work_struct *work)
+{
+	obj_rematch(container_of(work, struct kofi_ep, rematch.work));
+}
+
+void obj_match_init(struct kofi_ep *ep)
+{
+	int i;
+
+	spin_lock_init(&ep->lock);
+	for (i = 0; i < 2; i++) {
+		INIT_LIST_HEAD(&ep->posted[i]);
+		INIT_LIST_HEAD(&ep->arrivals[i]);
+	}
+	INIT_DELAYED_WORK(&ep->rematch, rematch_work);
+	ep->min_multi = OBJ_MIN_MULTI;
+}
+
 int obj_rx_post(struct kofi_ep *ep, struct kofi_op *op)
 {
 	bool tagged = op->type == KOFI_TRECV;

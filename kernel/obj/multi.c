@@ -11,17 +11,6 @@
 
 #define REMATCH_MS	10	/* until operations or entries of a queue are looked for again */
 
-static void rematch_work(struct work_struct *work)
-{
-	obj_rematch(container_of(work, struct kofi_ep, rematch.work));
-}
-
-void obj_multi_init(struct kofi_ep *ep)
-{
-	INIT_DELAYED_WORK(&ep->rematch, rematch_work);
-	ep->min_multi = OBJ_MIN_MULTI;
-}
-
 /* The rest of the buffer, as much as a message of @len bytes takes. */
 static void part_fill(struct kofi_op *part, struct kofi_op *multi, size_t len)
 {

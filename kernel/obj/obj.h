@@ -50,11 +50,10 @@ extern struct fi_ops_atomic obj_atomic_ops;	/* looks at the capabilities itself 
 int obj_query_atomic(struct fid_domain *domain, enum fi_datatype datatype, enum fi_op op,
 		     struct fi_atomic_attr *attr, uint64_t flags);
 
-/* ---- multi.c, srx.c: receives that others are made of ---- */
+/* ---- multi.c: receives that others are made of ---- */
 
 #define OBJ_MIN_MULTI	64	/* FI_OPT_MIN_MULTI_RECV unless it is set */
 
-void obj_multi_init(struct kofi_ep *ep);
 /* obj_recv_take - the operation of @ep for a message of @len bytes that matches @op, which is posted
  * there or at its shared context. Under the lock of both. NULL: none is free; it will be tried again. */
 struct kofi_op *obj_recv_take(struct kofi_ep *ep, struct kofi_op *op, size_t len);
@@ -66,17 +65,33 @@ void obj_multi_over(struct kofi_op *multi, int err);
 void obj_multi_drop(struct kofi_op *part);
 /* obj_multi_cancel - a buffer that is no longer posted ends, after its parts. */
 void obj_multi_cancel(struct kofi_op *multi, int err);
+
+/* ---- match.c ---- */
+
+void obj_match_init(struct kofi_ep *ep);
+/* obj_rx_post - give a receive to the provider, or to the matcher. */
+int obj_rx_post(struct kofi_ep *ep, struct kofi_op *op);
 /* obj_rematch - messages that wait look for receives once more. */
 void obj_rematch(struct kofi_ep *ep);
 
+/* ---- ep.c, srx.c ---- */
+
+/* A shared receive context: receives that are posted here, and their users. */
+struct obj_srx {
+	struct kofi_ep		ep;
+	atomic_t		refs;		/* endpoints bound to it */
+	spinlock_t		lock;		/* guards users */
+	struct list_head	users;		/* kofi_ep::srx_node */
+};
+
+static inline struct obj_srx *obj_srx_of(struct kofi_ep *ep)
+{
+	return container_of(ep, struct obj_srx, ep);
+}
+
+int obj_ep_close(struct fid *fid);
 int obj_srx_open(struct fid_domain *domain, struct fi_rx_attr *attr, struct fid_ep **ep_p,
 		 void *context);
-int obj_srx_join(struct kofi_ep *ep, struct fid *srx);
-void obj_srx_leave(struct kofi_ep *ep);
-int obj_ep_close(struct fid *fid);
-
-/* obj_rx_post - give a receive to the provider, or to the matcher. */
-int obj_rx_post(struct kofi_ep *ep, struct kofi_op *op);
 
 /* obj_no_ops_open and others: what an object answers to calls that it does not have. */
 int obj_no_bind(struct fid *fid, struct fid *bfid, uint64_t flags);

@@ -10,48 +10,10 @@
 
 #include "obj.h"
 
-struct srx {
-	struct kofi_ep		ep;
-	atomic_t		refs;		/* endpoints bound to it */
-	spinlock_t		lock;		/* guards users */
-	struct list_head	users;		/* kofi_ep::srx_node */
-};
-
-static struct srx *srx_of(struct kofi_ep *ep)
-{
-	return container_of(ep, struct srx, ep);
-}
-
-int obj_srx_join(struct kofi_ep *ep, struct fid *fid)
-{
-	struct kofi_ep *srx = container_of(fid, struct kofi_ep, ep.fid);
-
-	if (ep->srx || ep->ops->rx)
-		return -FI_EINVAL;
-	if (srx->domain != ep->domain)
-		return -FI_EDOMAIN;
-	ep->srx = srx;
-	atomic_inc(&srx_of(srx)->refs);
-	spin_lock_bh(&srx_of(srx)->lock);
-	list_add_tail(&ep->srx_node, &srx_of(srx)->users);
-	spin_unlock_bh(&srx_of(srx)->lock);
-	return 0;
-}
-
-void obj_srx_leave(struct kofi_ep *ep)
-{
-	struct srx *srx = srx_of(ep->srx);
-
-	spin_lock_bh(&srx->lock);
-	list_del(&ep->srx_node);
-	spin_unlock_bh(&srx->lock);
-	atomic_dec(&srx->refs);
-}
-
 /* Messages that wait at an endpoint find the receive there. */
 static int srx_rx(struct kofi_ep *ep, struct kofi_op *op)
 {
-	struct srx *srx = srx_of(ep);
+	struct obj_srx *srx = obj_srx_of(ep);
 	struct kofi_ep *user;
 
 	spin_lock_bh(&ep->lock);
@@ -75,7 +37,7 @@ static void srx_stop(struct kofi_ep *ep)
 
 static void srx_free(struct kofi_ep *ep)
 {
-	kfree(srx_of(ep));
+	kfree(obj_srx_of(ep));
 }
 
 static const struct kofi_ep_ops srx_ops = {
@@ -89,7 +51,7 @@ static const struct kofi_ep_ops srx_ops = {
 
 static int srx_close(struct fid *fid)
 {
-	struct srx *srx = container_of(fid, struct srx, ep.ep.fid);
+	struct obj_srx *srx = container_of(fid, struct obj_srx, ep.ep.fid);
 
 	return atomic_read(&srx->refs) ? -FI_EBUSY : obj_ep_close(fid);
 }
@@ -126,7 +88,7 @@ int obj_srx_open(struct fid_domain *fid, struct fi_rx_attr *attr, struct fid_ep 
 {
 	struct kofi_domain *domain = container_of(fid, struct kofi_domain, domain);
 	struct fi_info *info;
-	struct srx *srx;
+	struct obj_srx *srx;
 	int ret = -FI_ENOMEM;
 
 	might_sleep();
