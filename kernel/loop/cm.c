@@ -9,49 +9,29 @@
 
 /* ---- requests ---- */
 
-static struct loop_req *req_make(struct loop_ep *ep, struct loop_pep *pep,
-				 struct kofi_event **event_p)
-{
-	struct kofi_event *event = kofi_event_alloc(LOOP_CM_DATA_MAX, GFP_ATOMIC);
-	struct loop_req *req = kzalloc(sizeof(*req), GFP_ATOMIC);
-
-	if (!event || !req) {
-		kfree(event);
-		kfree(req);
-		return NULL;
-	}
-	req->fid.fclass = FI_CLASS_CONNREQ;
-	req->pep = pep;
-	req->from = ep;
-	*event_p = event;
-	return req;
-}
-
 /* Under loop_lock. @info becomes the event's. */
 static int req_post(struct loop_ep *ep, const char *text, struct fi_info *info, const void *param,
 		   size_t paramlen)
 {
-	struct kofi_event *event;
 	struct loop_name *name;
-	struct loop_pep *pep;
 	struct loop_req *req;
+	int ret;
 
 	name = loop_name_find(&loop_peps, ep->name.net, text);
 	if (!name)
 		return -FI_ECONNREFUSED;
-	pep = container_of(name, struct loop_pep, name);
-	req = req_make(ep, pep, &event);
+	req = kzalloc(sizeof(*req), GFP_ATOMIC);
 	if (!req)
 		return -FI_ENOMEM;
-	list_add_tail(&req->node, &pep->reqs);
+	req->from = ep;
+	ret = kofi_req_post(&container_of(name, struct loop_pep, name)->pep, &req->req, info, param,
+			    paramlen, GFP_ATOMIC);
+	if (ret) {
+		kfree(req);
+		return ret;
+	}
 	ep->state = LOOP_CONNECTING;
 	ep->req = req;
-	info->handle = &req->fid;
-	event->info = info;
-	event->event = FI_CONNREQ;
-	event->fid = &pep->pep.fid;
-	kofi_event_data(event, param, paramlen);
-	kofi_eq_post(pep->eq, event);
 	return 0;
 }
 
@@ -141,7 +121,6 @@ static void req_refuse(struct loop_req *req, const void *param, size_t paramlen)
 {
 	struct loop_ep *from = req->from;
 
-	list_del(&req->node);
 	if (from) {
 		from->state = LOOP_ENDED;
 		from->req = NULL;
@@ -152,45 +131,36 @@ static void req_refuse(struct loop_req *req, const void *param, size_t paramlen)
 
 static int loop_reject(struct fid_pep *fid, fid_t handle, const void *param, size_t paramlen)
 {
-	struct loop_pep *pep = container_of(fid, struct loop_pep, pep);
-	struct loop_req *req;
-	int ret = -FI_EINVAL;
+	struct kofi_req *req;
 
 	if (paramlen > LOOP_CM_DATA_MAX)
+		return -FI_EINVAL;
+	req = kofi_pep_take(container_of(fid, struct kofi_pep, pep), handle);
+	if (!req)
+		return -FI_EINVAL;
+	spin_lock_bh(&loop_lock);
+	req_refuse(container_of(req, struct loop_req, req), param, paramlen);
+	spin_unlock_bh(&loop_lock);
+	return 0;
+}
+
+int loop_claim(struct loop_ep *ep, const struct fi_info *info)
+{
+	struct kofi_req *req;
+	int ret = kofi_ep_take(&ep->ep, info, &req);
+
+	if (ret || !req)
 		return ret;
 	spin_lock_bh(&loop_lock);
-	list_for_each_entry(req, &pep->reqs, node) {
-		if (&req->fid == handle) {
-			req_refuse(req, param, paramlen);
-			ret = 0;
-			break;
-		}
-	}
+	ep->req = container_of(req, struct loop_req, req);
 	spin_unlock_bh(&loop_lock);
-	return ret;
+	return 0;
 }
 
-void loop_claim(struct loop_ep *ep, const struct fi_info *info)
+void loop_req_refuse(struct kofi_req *req)
 {
-	struct fid *handle = kofi_info_handle(info, FI_CLASS_CONNREQ);
-	struct loop_req *req;
-
-	if (!handle)
-		return;
-	req = container_of(handle, struct loop_req, fid);
 	spin_lock_bh(&loop_lock);
-	list_del_init(&req->node);
-	ep->req = req;
-	spin_unlock_bh(&loop_lock);
-}
-
-void loop_reqs_refuse(struct loop_pep *pep)
-{
-	struct loop_req *req, *next;
-
-	spin_lock_bh(&loop_lock);
-	list_for_each_entry_safe(req, next, &pep->reqs, node)
-		req_refuse(req, NULL, 0);
+	req_refuse(container_of(req, struct loop_req, req), NULL, 0);
 	spin_unlock_bh(&loop_lock);
 }
 
@@ -249,7 +219,7 @@ static int loop_shutdown(struct fid_ep *fid, uint64_t flags)
 
 static struct loop_name *name_of(fid_t fid)
 {
-	return fid->fclass == FI_CLASS_PEP ? &container_of(fid, struct loop_pep, pep.fid)->name :
+	return fid->fclass == FI_CLASS_PEP ? &container_of(fid, struct loop_pep, pep.pep.fid)->name :
 					     &container_of(fid, struct loop_ep, ep.ep.fid)->name;
 }
 
@@ -277,27 +247,13 @@ static int loop_getpeer(struct fid_ep *fid, void *addr, size_t *addrlen)
 	return connected ? kofi_name_copy(addr, addrlen, text, FI_NAME_MAX) : -FI_ENOTCONN;
 }
 
-static int loop_listen(struct fid_pep *fid)
-{
-	struct loop_pep *pep = container_of(fid, struct loop_pep, pep);
-	int ret;
-
-	if (!pep->eq)
-		return -FI_ENOEQ;
-	if (pep->listening)
-		return -FI_EOPBADSTATE;
-	ret = loop_name_add(&loop_peps, &pep->name);
-	pep->listening = !ret;
-	return ret;
-}
-
 struct fi_ops_cm loop_cm = {
 	.size = offsetofend(struct fi_ops_cm, shutdown),
 	.setname = loop_setname,
 	.getname = loop_getname,
 	.getpeer = loop_getpeer,
 	.connect = loop_connect,
-	.listen = loop_listen,
+	.listen = kofi_pep_listen,
 	.accept = loop_accept,
 	.reject = loop_reject,
 	.shutdown = loop_shutdown,

@@ -63,11 +63,16 @@ int loop_endpoint(struct kofi_domain *domain, struct fi_info *info, struct fid_e
 	ret = info->src_addr ? loop_name_set(&ep->name, info->src_addr, info->src_addrlen) : 0;
 	if (!ret)
 		ret = kofi_ep_init(&ep->ep, domain, info, &loop_ep_ops, &loop_cm, context);
-	if (ret) {
-		kfree(ep);
-		return ret;
-	}
-	loop_claim(ep, info);
+	if (ret)
+		goto free;
+	ret = loop_claim(ep, info);
+	if (ret)
+		goto fini;
 	*ep_p = &ep->ep.ep;
 	return 0;
+fini:
+	kofi_ep_fini(&ep->ep);
+free:
+	kfree(ep);
+	return ret;
 }

@@ -55,21 +55,13 @@ struct loop_op {
 };
 
 struct loop_pep {
-	struct fid_pep		pep;
-	struct kofi_fabric_obj	*fabric;
+	struct kofi_pep		pep;
 	struct loop_name	name;
-	struct fi_info		*info;
-	struct kofi_eq		*eq;
-	bool			listening;
-	struct list_head	reqs;		/* not answered yet */
 };
 
-/* A connection request. */
 struct loop_req {
-	struct fid		fid;
-	struct list_head	node;
-	struct loop_pep		*pep;
-	struct loop_ep		*from;		/* NULL: has gone */
+	struct kofi_req		req;
+	struct loop_ep		*from;		/* under loop_lock; NULL: has gone */
 };
 
 static inline struct loop_ep *loop_of(struct kofi_ep *ep)
@@ -115,10 +107,10 @@ void loop_transfers_end(struct loop_ep *ep);
 extern struct fi_ops_cm loop_cm;
 /* loop_disconnect - both sides of a connection end. */
 void loop_disconnect(struct loop_ep *ep);
-/* loop_reqs_refuse - a listener goes, and refuses what it has not answered. */
-void loop_reqs_refuse(struct loop_pep *pep);
-/* loop_claim - an endpoint for a request takes the request. */
-void loop_claim(struct loop_ep *ep, const struct fi_info *info);
+/* loop_req_refuse - of kofi_pep_ops */
+void loop_req_refuse(struct kofi_req *req);
+/* loop_claim - an endpoint takes the request that @info names. */
+int loop_claim(struct loop_ep *ep, const struct fi_info *info);
 
 /* ---- ep.c, pep.c ---- */
 

@@ -7,37 +7,31 @@
 
 #include "loop.h"
 
-static int pep_close(struct fid *fid)
+static struct loop_pep *pep_of(struct kofi_pep *pep)
 {
-	struct loop_pep *pep = container_of(fid, struct loop_pep, pep.fid);
-
-	loop_name_del(&pep->name);
-	loop_reqs_refuse(pep);
-	if (pep->eq) {
-		kofi_eq_purge(pep->eq, fid);
-		atomic_dec(&pep->eq->refs);
-	}
-	atomic_dec(&pep->fabric->refs);
-	fi_freeinfo(pep->info);
-	kfree(pep);
-	return 0;
+	return container_of(pep, struct loop_pep, pep);
 }
 
-static int pep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
+static int pep_listen(struct kofi_pep *pep)
 {
-	struct loop_pep *pep = container_of(fid, struct loop_pep, pep.fid);
-
-	if (bfid->fclass != FI_CLASS_EQ || flags || pep->eq)
-		return -FI_EINVAL;
-	pep->eq = container_of(bfid, struct kofi_eq, eq.fid);
-	atomic_inc(&pep->eq->refs);
-	return 0;
+	return loop_name_add(&loop_peps, &pep_of(pep)->name);
 }
 
-static struct fi_ops pep_ops = {
-	.size = offsetofend(struct fi_ops, bind),
-	.close = pep_close,
-	.bind = pep_bind,
+static void pep_stop(struct kofi_pep *pep)
+{
+	loop_name_del(&pep_of(pep)->name);
+}
+
+static void pep_free(struct kofi_pep *pep)
+{
+	kfree(pep_of(pep));
+}
+
+static const struct kofi_pep_ops pep_ops = {
+	.listen = pep_listen,
+	.stop = pep_stop,
+	.refuse = loop_req_refuse,
+	.free = pep_free,
 };
 
 int loop_passive_ep(struct kofi_fabric_obj *fabric, struct fi_info *info,
@@ -48,24 +42,15 @@ int loop_passive_ep(struct kofi_fabric_obj *fabric, struct fi_info *info,
 
 	if (!pep)
 		return -FI_ENOMEM;
-	pep->info = fi_dupinfo(info);
-	ret = pep->info ? 0 : -FI_ENOMEM;
-	if (!ret && info->src_addr)
-		ret = loop_name_set(&pep->name, info->src_addr, info->src_addrlen);
+	pep->name.net = fabric->fabric.net;
+	INIT_LIST_HEAD(&pep->name.node);
+	ret = info->src_addr ? loop_name_set(&pep->name, info->src_addr, info->src_addrlen) : 0;
+	if (!ret)
+		ret = kofi_pep_init(&pep->pep, fabric, info, &pep_ops, &loop_cm, context);
 	if (ret) {
-		fi_freeinfo(pep->info);
 		kfree(pep);
 		return ret;
 	}
-	pep->pep.fid.fclass = FI_CLASS_PEP;
-	pep->pep.fid.context = context;
-	pep->pep.fid.ops = &pep_ops;
-	pep->pep.cm = &loop_cm;
-	pep->fabric = fabric;
-	pep->name.net = fabric->fabric.net;
-	INIT_LIST_HEAD(&pep->name.node);
-	INIT_LIST_HEAD(&pep->reqs);
-	atomic_inc(&fabric->refs);
-	*pep_p = &pep->pep;
+	*pep_p = &pep->pep.pep;
 	return 0;
 }

@@ -138,6 +138,8 @@ int kofi_obj_fabric(const struct kofi_obj_ops *ops, struct fi_fabric_attr *attr,
 	fabric->fabric.fid.ops = &fabric_fid_ops;
 	fabric->fabric.ops = &fabric_ops;
 	fabric->ops = ops;
+	spin_lock_init(&fabric->req_lock);
+	INIT_LIST_HEAD(&fabric->reqs);
 	*fabric_p = &fabric->fabric;
 	return 0;
 }

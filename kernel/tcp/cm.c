@@ -13,7 +13,7 @@ static struct tcp_ep *msg_ep_of(struct fid_ep *ep)
 	return container_of(ep, struct tcp_ep, ep.ep);
 }
 
-static struct tcp_pep *msg_pep_of(struct fid_pep *pep)
+static struct tcp_pep *msg_pep_of(struct kofi_pep *pep)
 {
 	return container_of(pep, struct tcp_pep, pep);
 }
@@ -113,15 +113,12 @@ static int msg_connect(struct fid_ep *fid, const void *addr, const void *param, 
 
 int tcp_msg_claim(struct tcp_ep *ep, const struct fi_info *info)
 {
-	struct fid *handle = kofi_info_handle(info, FI_CLASS_CONNREQ);
-	struct tcp_conn *conn;
+	struct kofi_req *req;
+	int ret = kofi_ep_take(&ep->ep, info, &req);
 
-	if (!handle)
-		return 0;
-	conn = container_of(handle, struct tcp_conn, fid);
-	if (!conn->listener || !tcp_listener_take(conn->listener, conn))
-		return -FI_EINVAL;
-	return msg_adopt(ep, conn);
+	if (ret || !req)
+		return ret;
+	return msg_adopt(ep, container_of(req, struct tcp_conn, req));
 }
 
 static bool conn_is_requested(struct tcp_conn *conn)
@@ -157,14 +154,15 @@ static int msg_accept(struct fid_ep *fid, const void *param, size_t paramlen)
 
 static int msg_reject(struct fid_pep *fid, fid_t handle, const void *param, size_t paramlen)
 {
-	struct tcp_pep *pep = msg_pep_of(fid);
 	struct tcp_conn *conn;
+	struct kofi_req *req;
 
-	if (!handle || handle->fclass != FI_CLASS_CONNREQ || paramlen > WIRE_CM_DATA_MAX)
+	if (paramlen > WIRE_CM_DATA_MAX)
 		return -FI_EINVAL;
-	conn = container_of(handle, struct tcp_conn, fid);
-	if (!pep->listening || !tcp_listener_take(&pep->listener, conn))
+	req = kofi_pep_take(container_of(fid, struct kofi_pep, pep), handle);
+	if (!req)
 		return -FI_EINVAL;
+	conn = container_of(req, struct tcp_conn, req);
 	if (conn_is_requested(conn))
 		tcp_cm_write(conn, WIRE_CM_REFUSAL, param, paramlen);
 	tcp_serve_stop(conn, FI_ESHUTDOWN);
@@ -190,7 +188,7 @@ static int msg_shutdown(struct fid_ep *fid, uint64_t flags)
 
 static struct sockaddr_storage *msg_name_of(fid_t fid)
 {
-	return fid->fclass == FI_CLASS_PEP ? &container_of(fid, struct tcp_pep, pep.fid)->name :
+	return fid->fclass == FI_CLASS_PEP ? &container_of(fid, struct tcp_pep, pep.pep.fid)->name :
 					     &container_of(fid, struct tcp_ep, ep.ep.fid)->name;
 }
 
@@ -228,79 +226,55 @@ static int msg_getpeer(struct fid_ep *fid, void *addr, size_t *addrlen)
 static int pep_on_request(struct tcp_listener *listener, struct tcp_conn *conn)
 {
 	struct tcp_pep *pep = container_of(listener, struct tcp_pep, listener);
-	struct kofi_event *event;
-	struct fi_info *info;
-
-	event = kofi_event_alloc(WIRE_CM_DATA_MAX, GFP_KERNEL);
-	info = fi_dupinfo(pep->info);
-	if (!event || !info)
-		goto drop;
-	info->dest_addr = kmemdup(&conn->addr, kofi_ip_len(&conn->addr), GFP_KERNEL);
-	if (!info->dest_addr)
-		goto drop;
-	info->dest_addrlen = kofi_ip_len(&conn->addr);
-	info->handle = &conn->fid;
-	event->event = FI_CONNREQ;
-	event->fid = &pep->pep.fid;
-	event->info = info;
-	kofi_event_data(event, tcp_cm_data(conn), tcp_cm_data_len(conn));
-	conn->announced = true;
-	kofi_eq_post(pep->eq, event);
-	return 0;
-drop:
-	fi_freeinfo(info);
-	kfree(event);
-	return -FI_ENOMEM;
-}
-
-static int msg_listen(struct fid_pep *fid)
-{
-	struct tcp_pep *pep = msg_pep_of(fid);
+	struct fi_info *info = kofi_pep_info(&pep->pep, &conn->addr);
 	int ret;
 
-	if (!pep->eq)
-		return -FI_ENOEQ;
-	if (pep->listening)
-		return -FI_EOPBADSTATE;
-	ret = tcp_listen(&pep->listener, pep->fabric->fabric.net, &pep->name, pep_on_request);
-	pep->listening = !ret;
+	if (!info)
+		return -FI_ENOMEM;
+	ret = kofi_req_post(&pep->pep, &conn->req, info, tcp_cm_data(conn), tcp_cm_data_len(conn),
+			    GFP_KERNEL);
+	if (ret)
+		fi_freeinfo(info);
 	return ret;
 }
 
-static int pep_close(struct fid *fid)
+static int pep_listen(struct kofi_pep *kpep)
 {
-	struct tcp_pep *pep = container_of(fid, struct tcp_pep, pep.fid);
+	struct tcp_pep *pep = msg_pep_of(kpep);
 
-	tcp_listen_stop(&pep->listener);
-	if (pep->eq) {
-		kofi_eq_purge(pep->eq, fid);
-		atomic_dec(&pep->eq->refs);
-	}
-	atomic_dec(&pep->fabric->refs);
-	fi_freeinfo(pep->info);
-	kfree(pep);
-	return 0;
+	return tcp_listen(&pep->listener, kpep->fabric->fabric.net, &pep->name, pep_on_request);
 }
 
-static int pep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
+/* It is in one list at any time, so that a close finds it. */
+static bool pep_leave(struct kofi_pep *pep, struct kofi_req *req)
 {
-	struct tcp_pep *pep = container_of(fid, struct tcp_pep, pep.fid);
-
-	if (bfid->fclass != FI_CLASS_EQ || flags || pep->eq)
-		return -FI_EINVAL;
-	pep->eq = container_of(bfid, struct kofi_eq, eq.fid);
-	if (pep->eq->fabric != pep->fabric) {
-		pep->eq = NULL;
-		return -FI_EDOMAIN;
-	}
-	atomic_inc(&pep->eq->refs);
-	return 0;
+	return tcp_listener_take(&msg_pep_of(pep)->listener, container_of(req, struct tcp_conn, req));
 }
 
-static struct fi_ops pep_ops = {
-	.size = offsetofend(struct fi_ops, bind),
-	.close = pep_close,
-	.bind = pep_bind,
+static void pep_stop(struct kofi_pep *pep)
+{
+	tcp_listen_stop(&msg_pep_of(pep)->listener);
+}
+
+static void pep_refuse(struct kofi_req *req)
+{
+	struct tcp_conn *conn = container_of(req, struct tcp_conn, req);
+
+	tcp_serve_stop(conn, FI_ECONNABORTED);
+	tcp_conn_put(conn);
+}
+
+static void pep_free(struct kofi_pep *pep)
+{
+	kfree(msg_pep_of(pep));
+}
+
+static const struct kofi_pep_ops pep_ops = {
+	.listen = pep_listen,
+	.stop = pep_stop,
+	.refuse = pep_refuse,
+	.free = pep_free,
+	.leave = pep_leave,
 };
 
 struct fi_ops_cm tcp_cm = {
@@ -309,7 +283,7 @@ struct fi_ops_cm tcp_cm = {
 	.getname = msg_getname,
 	.getpeer = msg_getpeer,
 	.connect = msg_connect,
-	.listen = msg_listen,
+	.listen = kofi_pep_listen,
 	.accept = msg_accept,
 	.reject = msg_reject,
 	.shutdown = msg_shutdown,
@@ -319,26 +293,17 @@ int tcp_passive_ep(struct kofi_fabric_obj *fabric, struct fi_info *info, struct 
 		   void *context)
 {
 	struct tcp_pep *pep = kzalloc(sizeof(*pep), GFP_KERNEL);
+	int ret;
 
 	if (!pep)
 		return -FI_ENOMEM;
-	pep->info = fi_dupinfo(info);
-	if (!pep->info) {
-		kfree(pep);
-		return -FI_ENOMEM;
-	}
-	pep->info->handle = NULL;
 	if (info->src_addr)
 		memcpy(&pep->name, info->src_addr, min(info->src_addrlen, sizeof(pep->name)));
-	kfree(pep->info->dest_addr);
-	pep->info->dest_addr = NULL;
-	pep->info->dest_addrlen = 0;
-	pep->pep.fid.fclass = FI_CLASS_PEP;
-	pep->pep.fid.context = context;
-	pep->pep.fid.ops = &pep_ops;
-	pep->pep.cm = &tcp_cm;
-	pep->fabric = fabric;
-	atomic_inc(&fabric->refs);
-	*pep_p = &pep->pep;
+	ret = kofi_pep_init(&pep->pep, fabric, info, &pep_ops, &tcp_cm, context);
+	if (ret) {
+		kfree(pep);
+		return ret;
+	}
+	*pep_p = &pep->pep.pep;
 	return 0;
 }

@@ -81,7 +81,6 @@ struct tcp_conn *tcp_conn_new(enum conn_state state, work_func_t serve, gfp_t gf
 	if (!conn)
 		return NULL;
 	kref_init(&conn->ref);
-	conn->fid.fclass = FI_CLASS_CONNREQ;
 	conn->state = state;
 	conn->peer = FI_ADDR_NOTAVAIL;
 	spin_lock_init(&conn->lock);

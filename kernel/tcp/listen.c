@@ -32,15 +32,14 @@ static bool conn_is_dead(struct tcp_conn *conn)
 	return dead;
 }
 
-/* The next connection that has ended, or any with @all. One that the application knows stays
- * until it is accepted or rejected. */
+/* The next connection that has ended, or any with @all. */
 static struct tcp_conn *pending_next(struct tcp_listener *listener, bool all)
 {
 	struct tcp_conn *conn;
 
 	spin_lock_bh(&listener->lock);
 	list_for_each_entry(conn, &listener->pending, node) {
-		if (all || (!conn->announced && conn_is_dead(conn))) {
+		if (all || conn_is_dead(conn)) {
 			list_del_init(&conn->node);
 			listener->pending_cnt--;
 			spin_unlock_bh(&listener->lock);

@@ -146,12 +146,11 @@ struct tcp_owner {
 
 struct tcp_conn {
 	struct kref		ref;
-	struct fid		fid;		/* handle of a request */
+	struct kofi_req		req;		/* MSG: its request, while it is not answered */
 	const struct tcp_owner	*owner;		/* is told of it; set after ep */
 	struct tcp_ep		*ep;		/* NULL until accepted */
 	struct tcp_listener	*listener;	/* while pending there; under lock */
 	struct list_head	node;		/* in listener->pending, or ep->conns */
-	bool			announced;	/* in listener: the application has its handle */
 	struct sockaddr_storage	addr;		/* the peer's, once TCP has connected */
 	struct socket		*sock;
 	struct work_struct	io;
@@ -203,13 +202,9 @@ struct tcp_listener {
 };
 
 struct tcp_pep {
-	struct fid_pep		pep;
-	struct kofi_fabric_obj	*fabric;
-	struct kofi_eq		*eq;
-	struct fi_info		*info;
+	struct kofi_pep		pep;
 	struct sockaddr_storage	name;
 	struct tcp_listener	listener;
-	bool			listening;
 };
 
 struct tcp_ep {

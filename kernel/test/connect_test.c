@@ -88,6 +88,41 @@ out:
 	pair_close(&p);
 }
 
+/* A handle that was answered, by either call, is that of no request any more. */
+static void answered(struct test *t)
+{
+	struct big_entry e = {};
+	struct fi_info *info = NULL;
+	struct fid_ep *ep = NULL;
+	struct pair p;
+
+	IS(t, half_open(t, &p), 0);
+	IS(t, connect_to(&p.a, p.pep, "x", 1), 0);
+	IS(t, wait_event_of(p.b.eq, &e.entry, sizeof(e)), FI_CONNREQ);
+	info = e.entry.info;
+	IS(t, fi_reject(p.pep, info->handle, "no", 2), 0);
+	IS(t, fi_reject(p.pep, info->handle, "no", 2), -FI_EINVAL);
+	IS(t, fi_endpoint(p.b.domain, info, &ep, NULL), -FI_EINVAL);
+	IS(t, wait_event_of(p.a.eq, &e.entry, sizeof(e)), -FI_ECONNREFUSED);
+	fi_freeinfo(info);
+	info = NULL;
+	IS(t, fi_close(&p.a.ep->fid), 0);
+	p.a.ep = NULL;
+	IS(t, side_ep(&p.a, p.a.info, 0), 0);
+	IS(t, connect_to(&p.a, p.pep, "y", 1), 0);
+	IS(t, wait_event_of(p.b.eq, &e.entry, sizeof(e)), FI_CONNREQ);
+	info = e.entry.info;
+	IS(t, side_ep(&p.b, info, 0), 0);
+	IS(t, fi_endpoint(p.b.domain, info, &ep, NULL), -FI_EINVAL);
+	IS(t, fi_reject(p.pep, info->handle, "no", 2), -FI_EINVAL);
+	IS(t, fi_accept(p.b.ep, NULL, 0), 0);
+	IS(t, wait_event_of(p.a.eq, &e.entry, sizeof(e)), FI_CONNECTED);
+	IS(t, fi_endpoint(p.b.domain, info, &ep, NULL), -FI_EINVAL);
+out:
+	fi_freeinfo(info);
+	pair_close(&p);
+}
+
 static void refused(struct test *t)
 {
 	struct big_entry e = {};
@@ -187,6 +222,7 @@ static void names(struct test *t)
 	IS(t, fi_passive_ep(p.b.fabric, p.b.info, &p.pep, NULL), 0);
 	IS(t, fi_listen(p.pep), -FI_ENOEQ);
 	IS(t, fi_pep_bind(p.pep, &p.b.tx->fid, 0), -FI_EINVAL);
+	IS(t, fi_pep_bind(p.pep, &p.a.eq->fid, 0), -FI_EDOMAIN);
 	IS(t, fi_pep_bind(p.pep, &p.b.eq->fid, 0), 0);
 	IS(t, fi_setname(&p.pep->fid, name, 0), -FI_EINVAL);
 	IS(t, fi_setname(&p.pep->fid, "", 1), -FI_EINVAL);
@@ -281,6 +317,7 @@ void test_connect(struct test *t)
 {
 	test_case(t, "MSG: connect, accept, private data, shutdown", private_data);
 	test_case(t, "MSG: reject", reject);
+	test_case(t, "MSG: a request is answered once", answered);
 	test_case(t, "MSG: connect without a listener", refused);
 	test_case(t, "MSG: a listener goes with a request", abandoned);
 	test_case(t, "MSG: an endpoint goes with a request that it has not accepted", unanswered);

@@ -178,36 +178,19 @@ static void ep_event(struct vrb_ep *ep, struct rdma_cm_id *id, struct rdma_cm_ev
 
 static int req_announce(struct vrb_pep *pep, struct vrb_req *req, struct rdma_cm_event *event)
 {
-	const void *peer = &req->cm.id->route.addr.dst_addr;
-	struct kofi_event *entry;
-	struct fi_info *info;
+	struct fi_info *info = kofi_pep_info(&pep->pep, &req->cm.id->route.addr.dst_addr);
 	const void *data;
 	size_t len;
+	int ret;
 
-	entry = kofi_event_alloc(256, GFP_KERNEL);
-	info = fi_dupinfo(pep->info);
-	if (!entry || !info)
-		goto drop;
-	info->dest_addr = kmemdup(peer, kofi_ip_len(peer), GFP_KERNEL);
-	if (!info->dest_addr)
-		goto drop;
-	info->dest_addrlen = kofi_ip_len(peer);
-	info->handle = &req->fid;
-	entry->event = FI_CONNREQ;
-	entry->fid = &pep->pep.fid;
-	entry->info = info;
+	if (!info)
+		return -FI_ENOMEM;
 	data = private_data(event->param.conn.private_data, event->param.conn.private_data_len,
 			    &len);
-	kofi_event_data(entry, data, len);
-	spin_lock_bh(&pep->lock);
-	list_add_tail(&req->node, &pep->reqs);
-	spin_unlock_bh(&pep->lock);
-	kofi_eq_post(pep->eq, entry);
-	return 0;
-drop:
-	fi_freeinfo(info);
-	kfree(entry);
-	return -FI_ENOMEM;
+	ret = kofi_req_post(&pep->pep, &req->req, info, data, len, GFP_KERNEL);
+	if (ret)
+		fi_freeinfo(info);
+	return ret;
 }
 
 /* The device of a listener goes, and waits for its close: tell the application, once. */
@@ -218,8 +201,8 @@ static void pep_ended(struct vrb_pep *pep)
 	if (!entry)
 		return;
 	entry->event = FI_SHUTDOWN;
-	entry->fid = &pep->pep.fid;
-	kofi_eq_post(pep->eq, entry);
+	entry->fid = &pep->pep.pep.fid;
+	kofi_eq_post(pep->pep.eq, entry);
 }
 
 /* Not 0: rdma_cm refuses the request and destroys its id. */
@@ -235,10 +218,8 @@ static int pep_event(struct vrb_pep *pep, struct rdma_cm_id *id, struct rdma_cm_
 	req = kzalloc(sizeof(*req), GFP_KERNEL);
 	if (!req)
 		return -FI_ENOMEM;
-	req->fid.fclass = FI_CLASS_CONNREQ;
 	req->cm.kind = VRB_REQ;
 	req->cm.id = id;
-	req->pep = pep;
 	id->context = &req->cm;
 	ret = req_announce(pep, req, event);
 	if (ret)
@@ -264,33 +245,15 @@ int vrb_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	return 0;
 }
 
-static bool req_take(struct vrb_pep *pep, struct vrb_req *req)
-{
-	struct vrb_req *have;
-	bool found = false;
-
-	spin_lock_bh(&pep->lock);
-	list_for_each_entry(have, &pep->reqs, node) {
-		if (have == req) {
-			list_del_init(&req->node);
-			found = true;
-			break;
-		}
-	}
-	spin_unlock_bh(&pep->lock);
-	return found;
-}
-
 int vrb_claim(struct vrb_ep *ep, const struct fi_info *info)
 {
-	struct fid *handle = kofi_info_handle(info, FI_CLASS_CONNREQ);
+	struct kofi_req *kreq;
 	struct vrb_req *req;
+	int ret = kofi_ep_take(&ep->ep, info, &kreq);
 
-	if (!handle)
-		return 0;
-	req = container_of(handle, struct vrb_req, fid);
-	if (!req_take(req->pep, req))
-		return -FI_EINVAL;
+	if (ret || !kreq)
+		return ret;
+	req = container_of(kreq, struct vrb_req, req);
 	rdma_lock_handler(req->cm.id);
 	ep->cm.id = req->cm.id;
 	ep->cm.id->context = &ep->cm;
@@ -352,22 +315,30 @@ static int vrb_accept(struct fid_ep *fid, const void *data, size_t len)
 	return ret;
 }
 
+/* Destroying the id of a request refuses it, where nothing has. */
+static void req_refuse(struct kofi_req *kreq)
+{
+	struct vrb_req *req = container_of(kreq, struct vrb_req, req);
+
+	rdma_destroy_id(req->cm.id);
+	kfree(req);
+}
+
 static int vrb_reject(struct fid_pep *fid, fid_t handle, const void *data, size_t len)
 {
-	struct vrb_pep *pep = container_of(fid, struct vrb_pep, pep);
 	u8 buf[VRB_CM_DATA_MAX + 1];
-	struct vrb_req *req;
+	struct kofi_req *req;
 
-	if (!handle || handle->fclass != FI_CLASS_CONNREQ || len > VRB_CM_DATA_MAX)
+	if (len > VRB_CM_DATA_MAX)
 		return -FI_EINVAL;
-	req = container_of(handle, struct vrb_req, fid);
-	if (!req_take(pep, req))
+	req = kofi_pep_take(container_of(fid, struct kofi_pep, pep), handle);
+	if (!req)
 		return -FI_EINVAL;
 	buf[0] = len;
 	memcpy(buf + 1, data, len);
-	rdma_reject(req->cm.id, buf, len + 1, IB_CM_REJ_CONSUMER_DEFINED);
-	rdma_destroy_id(req->cm.id);
-	kfree(req);
+	rdma_reject(container_of(req, struct vrb_req, req)->cm.id, buf, len + 1,
+		    IB_CM_REJ_CONSUMER_DEFINED);
+	req_refuse(req);
 	return 0;
 }
 
@@ -386,7 +357,7 @@ static int vrb_shutdown(struct fid_ep *fid, uint64_t flags)
 static int vrb_setname(fid_t fid, void *addr, size_t addrlen)
 {
 	struct sockaddr_storage *name = fid->fclass == FI_CLASS_PEP ?
-		&container_of(fid, struct vrb_pep, pep.fid)->name :
+		&container_of(fid, struct vrb_pep, pep.pep.fid)->name :
 		&container_of(fid, struct vrb_ep, ep.ep.fid)->src;
 
 	if (addrlen < sizeof(sa_family_t) || !kofi_ip_len(addr) || addrlen < kofi_ip_len(addr))
@@ -402,8 +373,8 @@ static int vrb_getname(fid_t fid, void *addr, size_t *addrlen)
 	const void *name;
 
 	if (fid->fclass == FI_CLASS_PEP) {
-		id = container_of(fid, struct vrb_pep, pep.fid)->cm.id;
-		name = &container_of(fid, struct vrb_pep, pep.fid)->name;
+		id = container_of(fid, struct vrb_pep, pep.pep.fid)->cm.id;
+		name = &container_of(fid, struct vrb_pep, pep.pep.fid)->name;
 	} else {
 		id = container_of(fid, struct vrb_ep, ep.ep.fid)->cm.id;
 		name = &container_of(fid, struct vrb_ep, ep.ep.fid)->src;
@@ -425,33 +396,13 @@ static int vrb_getpeer(struct fid_ep *fid, void *addr, size_t *addrlen)
 	return kofi_name_copy(addr, addrlen, name, kofi_ip_len(name));
 }
 
-static int vrb_listen(struct fid_pep *fid)
-{
-	struct vrb_pep *pep = container_of(fid, struct vrb_pep, pep);
-	int ret;
-
-	if (!pep->eq)
-		return -FI_ENOEQ;
-	if (pep->listening)
-		return -FI_EOPBADSTATE;
-	if (!pep->ended)
-		pep->ended = kofi_event_alloc(0, GFP_KERNEL);
-	if (!pep->ended)
-		return -FI_ENOMEM;
-	ret = rdma_bind_addr(pep->cm.id, (struct sockaddr *)&pep->name);
-	if (!ret)
-		ret = rdma_listen(pep->cm.id, BACKLOG);
-	pep->listening = !ret;
-	return ret;
-}
-
 struct fi_ops_cm vrb_cm_ops = {
 	.size = offsetofend(struct fi_ops_cm, shutdown),
 	.setname = vrb_setname,
 	.getname = vrb_getname,
 	.getpeer = vrb_getpeer,
 	.connect = vrb_connect,
-	.listen = vrb_listen,
+	.listen = kofi_pep_listen,
 	.accept = vrb_accept,
 	.reject = vrb_reject,
 	.shutdown = vrb_shutdown,
@@ -459,83 +410,69 @@ struct fi_ops_cm vrb_cm_ops = {
 
 /* ---- listening ---- */
 
-static int pep_close(struct fid *fid)
+static struct vrb_pep *pep_of(struct kofi_pep *pep)
 {
-	struct vrb_pep *pep = container_of(fid, struct vrb_pep, pep.fid);
-	struct vrb_req *req, *next;
-
-	rdma_destroy_id(pep->cm.id);
-	/* Destroying their ids refuses them. */
-	list_for_each_entry_safe(req, next, &pep->reqs, node) {
-		rdma_destroy_id(req->cm.id);
-		kfree(req);
-	}
-	if (pep->eq) {
-		kofi_eq_purge(pep->eq, fid);
-		atomic_dec(&pep->eq->refs);
-	}
-	atomic_dec(&pep->fabric->refs);
-	kfree(pep->ended);
-	fi_freeinfo(pep->info);
-	kfree(pep);
-	return 0;
+	return container_of(pep, struct vrb_pep, pep);
 }
 
-static int pep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
+static int pep_listen(struct kofi_pep *kpep)
 {
-	struct vrb_pep *pep = container_of(fid, struct vrb_pep, pep.fid);
+	struct vrb_pep *pep = pep_of(kpep);
+	int ret;
 
-	if (bfid->fclass != FI_CLASS_EQ || flags || pep->eq)
-		return -FI_EINVAL;
-	pep->eq = container_of(bfid, struct kofi_eq, eq.fid);
-	atomic_inc(&pep->eq->refs);
-	return 0;
+	if (!pep->ended)
+		pep->ended = kofi_event_alloc(0, GFP_KERNEL);
+	if (!pep->ended)
+		return -FI_ENOMEM;
+	ret = rdma_bind_addr(pep->cm.id, (struct sockaddr *)&pep->name);
+	return ret ? ret : rdma_listen(pep->cm.id, BACKLOG);
 }
 
-static struct fi_ops pep_ops = {
-	.size = offsetofend(struct fi_ops, bind),
-	.close = pep_close,
-	.bind = pep_bind,
+static void pep_stop(struct kofi_pep *pep)
+{
+	rdma_destroy_id(pep_of(pep)->cm.id);
+}
+
+static void pep_free(struct kofi_pep *pep)
+{
+	kfree(pep_of(pep)->ended);
+	kfree(pep_of(pep));
+}
+
+static const struct kofi_pep_ops pep_ops = {
+	.listen = pep_listen,
+	.stop = pep_stop,
+	.refuse = req_refuse,
+	.free = pep_free,
 };
 
 int vrb_passive_ep(struct kofi_fabric_obj *fabric, struct fi_info *info, struct fid_pep **pep_p,
 		   void *context)
 {
 	struct vrb_pep *pep;
-	int ret = -FI_ENOMEM;
+	int ret;
 
 	if (!info->src_addr)
 		return -FI_EINVAL;
 	pep = kzalloc(sizeof(*pep), GFP_KERNEL);
 	if (!pep)
 		return -FI_ENOMEM;
-	pep->info = fi_dupinfo(info);
-	if (!pep->info)
-		goto free;
-	pep->info->handle = NULL;
-	kfree(pep->info->dest_addr);
-	pep->info->dest_addr = NULL;
-	pep->info->dest_addrlen = 0;
 	pep->cm.kind = VRB_PEP;
+	memcpy(&pep->name, info->src_addr, min(info->src_addrlen, sizeof(pep->name)));
 	pep->cm.id = rdma_create_id(fabric->fabric.net, vrb_handler, &pep->cm, RDMA_PS_TCP,
 				    IB_QPT_RC);
 	if (IS_ERR(pep->cm.id)) {
 		ret = PTR_ERR(pep->cm.id);
 		goto free;
 	}
-	memcpy(&pep->name, info->src_addr, min(info->src_addrlen, sizeof(pep->name)));
-	pep->pep.fid.fclass = FI_CLASS_PEP;
-	pep->pep.fid.context = context;
-	pep->pep.fid.ops = &pep_ops;
-	pep->pep.cm = &vrb_cm_ops;
-	pep->fabric = fabric;
-	spin_lock_init(&pep->lock);
-	INIT_LIST_HEAD(&pep->reqs);
-	atomic_inc(&fabric->refs);
-	*pep_p = &pep->pep;
+	ret = kofi_pep_init(&pep->pep, fabric, info, &pep_ops, &vrb_cm_ops, context);
+	if (ret)
+		goto destroy;
+	*pep_p = &pep->pep.pep;
 	return 0;
+destroy:
+	rdma_destroy_id(pep->cm.id);
 free:
-	fi_freeinfo(pep->info);
 	kfree(pep);
 	return ret;
 }

@@ -80,24 +80,16 @@ struct vrb_ep {
 };
 
 struct vrb_pep {
-	struct fid_pep		pep;
+	struct kofi_pep		pep;
 	struct vrb_cm		cm;
-	struct kofi_fabric_obj	*fabric;
-	struct kofi_eq		*eq;
-	struct fi_info		*info;
 	struct sockaddr_storage	name;
-	bool			listening;
 	struct kofi_event	*ended;		/* to come when its device goes, or NULL */
-	spinlock_t		lock;		/* guards reqs */
-	struct list_head	reqs;
 };
 
 /* A request that waits for its answer. */
 struct vrb_req {
-	struct fid		fid;
+	struct kofi_req		req;
 	struct vrb_cm		cm;
-	struct list_head	node;
-	struct vrb_pep		*pep;
 	bool			gone;		/* under the id's handler lock */
 };
 

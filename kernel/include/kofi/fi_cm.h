@@ -52,7 +52,7 @@ static inline int fi_accept(struct fid_ep *ep, const void *param, size_t paramle
 	return ep->cm->accept(ep, param, paramlen);
 }
 
-/* fi_reject - refuse a request; @handle is that of its fi_info, and void afterwards. */
+/* fi_reject - refuse a request; @handle is that of its fi_info, and void afterwards: -FI_EINVAL. */
 static inline int fi_reject(struct fid_pep *pep, fid_t handle, const void *param, size_t paramlen)
 {
 	return pep->cm->reject(pep, handle, param, paramlen);

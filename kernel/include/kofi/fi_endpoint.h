@@ -29,6 +29,8 @@ struct fi_msg {
 
 /* fi_endpoint - open an endpoint as @info describes; with info->handle of a FI_CONNREQ, the
  * endpoint to accept that request with.
+ *
+ * Errors: -FI_EINVAL the handle is that of no request of this fabric, or of one that was answered.
  */
 static inline int fi_endpoint(struct fid_domain *domain, struct fi_info *info,
 			      struct fid_ep **ep_p, void *context)

@@ -244,6 +244,8 @@ struct kofi_fabric_obj {
 	struct fid_fabric		fabric;
 	atomic_t			refs;	/* domains, event queues, passive endpoints */
 	const struct kofi_obj_ops	*ops;
+	spinlock_t			req_lock;
+	struct list_head		reqs;	/* kofi_req::node, of all listeners; under req_lock */
 };
 
 struct kofi_domain {
@@ -412,12 +414,6 @@ void kofi_ep_connected(struct kofi_ep *ep, int err, const void *data, size_t len
 /* kofi_ep_ended - a connection that was there has ended: tell the application, once. */
 void kofi_ep_ended(struct kofi_ep *ep);
 
-/* kofi_info_handle - the object of a class that info->handle names, or NULL. */
-static inline struct fid *kofi_info_handle(const struct fi_info *info, size_t fclass)
-{
-	return info->handle && info->handle->fclass == fclass ? info->handle : NULL;
-}
-
 /* kofi_ep_fini - undo kofi_ep_init() of an endpoint that was never returned. May sleep. */
 void kofi_ep_fini(struct kofi_ep *ep);
 
@@ -499,6 +495,73 @@ struct kofi_atomic {
  * Errors: -FI_ENOKEY a range is not allowed; -FI_EOVERRUN as kofi_remote_done(): it was done.
  */
 int kofi_atomic_serve(struct kofi_ep *ep, const struct kofi_atomic *atomic);
+
+/* ---- passive endpoints ---- */
+
+/* A connection request, from its announcement to its answer. */
+struct kofi_req {
+	struct fid		fid;		/* the handle */
+	struct list_head	node;		/* in fabric->reqs */
+	struct kofi_pep		*pep;		/* valid while it is there */
+};
+
+/* The provider's side of one. All but leave may sleep. */
+struct kofi_pep_ops {
+	int (*listen)(struct kofi_pep *pep);
+	/* Begins the close: no request is posted after it. */
+	void (*stop)(struct kofi_pep *pep);
+	/* A request that was taken from the listener is refused, and freed. */
+	void (*refuse)(struct kofi_req *req);
+	void (*free)(struct kofi_pep *pep);
+	/* A request that is posted leaves the provider's own list; false: it has gone from there.
+	 * Under a lock. NULL: there is no such list. */
+	bool (*leave)(struct kofi_pep *pep, struct kofi_req *req);
+};
+
+struct kofi_pep {
+	struct fid_pep			pep;
+	const struct kofi_pep_ops	*ops;
+	struct kofi_fabric_obj		*fabric;
+	struct kofi_eq			*eq;
+	struct fi_info			*info;		/* without the address of a peer */
+	bool				listening;
+	bool				closing;	/* under fabric->req_lock; so is the next one */
+	u32				req_cnt;
+};
+
+/* kofi_pep_init - fill in a passive endpoint that the provider has allocated, zeroed. May sleep.
+ *
+ * Ownership: on success kofi_pep_ops::free is called in the end; on an error the caller frees.
+ */
+int kofi_pep_init(struct kofi_pep *pep, struct kofi_fabric_obj *fabric, const struct fi_info *info,
+		  const struct kofi_pep_ops *ops, struct fi_ops_cm *cm, void *context);
+
+/* kofi_pep_listen - fi_ops_cm::listen of all of them. */
+int kofi_pep_listen(struct fid_pep *fid);
+
+/* kofi_pep_info - what an endpoint for a request is opened with, by the IP address of the peer. May
+ * sleep. NULL: no memory. */
+struct fi_info *kofi_pep_info(const struct kofi_pep *pep, const void *peer);
+
+/* kofi_req_post - announce a request, with what the peer passed along.
+ *
+ * Ownership: @req is the listener's until it is taken, @info the event queue's; on an error both
+ *            stay the caller's.
+ * Errors:    -FI_ECONNREFUSED the listener closes, or has too many that are not answered;
+ *            -FI_ENOMEM.
+ */
+int kofi_req_post(struct kofi_pep *pep, struct kofi_req *req, struct fi_info *info,
+		  const void *data, size_t len, gfp_t gfp);
+
+/* kofi_pep_take - the request of @pep that @handle names becomes the caller's; NULL: there is none.
+ * Nothing of @handle is read. */
+struct kofi_req *kofi_pep_take(struct kofi_pep *pep, const struct fid *handle);
+
+/* kofi_ep_take - likewise for an endpoint that is opened with @info; without a handle *req_p is NULL.
+ *
+ * Errors: -FI_EINVAL the handle is that of no request, or of one that was answered.
+ */
+int kofi_ep_take(struct kofi_ep *ep, const struct fi_info *info, struct kofi_req **req_p);
 
 /* ---- names over IP ---- */
 
