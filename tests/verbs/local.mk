@@ -2,7 +2,7 @@
 
 dist_check_SCRIPTS += tests/verbs/device_test tests/verbs/guest tests/verbs/siw_module
 TESTS += tests/verbs/device_test
-EXTRA_DIST += tests/verbs/README.md tests/verbs/guest_init.c tests/verbs/suite_exclude
+EXTRA_DIST += tests/verbs/README.md tests/verbs/guest_init.c tests/verbs/guest_clock.c tests/verbs/suite_exclude
 # The program has what it needs of librdmacm by itself: that is what it is for.
 if HAVE_VERBS
 check_PROGRAMS += tests/verbs/interop
