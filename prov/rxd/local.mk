@@ -78,7 +78,9 @@ rxd_tests = \
 	prov/rxd/recovery/loss_test \
 	prov/rxd/test/foreign_test \
 	prov/rxd/mix_test \
+	prov/rxd/mix_ids_test \
 	prov/rxd/model_test \
+	prov/rxd/model_ids_test \
 	prov/rxd/test/migration_test \
 	prov/rxd/recovery/mtu_test \
 	prov/rxd/recovery/ranges_test \
@@ -171,6 +173,14 @@ prov_rxd_model_test_SOURCES = prov/util/engine/sim/model_test.c $(rxd_lossy_sour
 prov_rxd_model_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_rxd_model_test_LDADD = $(rxd_lossy_libs)
 prov_rxd_model_test_LDFLAGS = $(engine_sim_ldflags)
+prov_rxd_mix_ids_test_SOURCES = $(prov_rxd_mix_test_SOURCES) prov/util/engine/sim/small_ids.c
+prov_rxd_mix_ids_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_rxd_mix_ids_test_LDADD = $(rxd_lossy_libs)
+prov_rxd_mix_ids_test_LDFLAGS = $(engine_small_ids_ldflags)
+prov_rxd_model_ids_test_SOURCES = $(prov_rxd_model_test_SOURCES) prov/util/engine/sim/small_ids.c
+prov_rxd_model_ids_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_rxd_model_ids_test_LDADD = $(rxd_lossy_libs)
+prov_rxd_model_ids_test_LDFLAGS = $(engine_small_ids_ldflags)
 endif
 
 # The fuzzer needs clang: make prov/rxd/test/fuzz_wire CC=clang

@@ -87,7 +87,9 @@ engine_tests = \
 	prov/util/engine/sim/loss_test \
 	prov/util/engine/msg/match_test \
 	prov/util/engine/sim/mix_test \
+	prov/util/engine/sim/mix_ids_test \
 	prov/util/engine/sim/model_test \
+	prov/util/engine/sim/model_ids_test \
 	prov/util/engine/msg/multi_recv_test \
 	prov/util/engine/sim/owner_test \
 	prov/util/engine/sim/revoke_test \
@@ -175,6 +177,16 @@ prov_util_engine_sim_model_test_SOURCES = prov/util/engine/sim/model_test.c
 prov_util_engine_sim_model_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_util_engine_sim_model_test_LDADD = $(engine_world_libs)
 prov_util_engine_sim_model_test_LDFLAGS = $(engine_sim_ldflags)
+# The same with ids that are soon used again.
+engine_small_ids_ldflags = $(engine_sim_ldflags) -Wl,--wrap=ids_put
+prov_util_engine_sim_mix_ids_test_SOURCES = prov/util/engine/sim/mix_test.c prov/util/engine/sim/small_ids.c
+prov_util_engine_sim_mix_ids_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_engine_sim_mix_ids_test_LDADD = $(engine_world_libs)
+prov_util_engine_sim_mix_ids_test_LDFLAGS = $(engine_small_ids_ldflags)
+prov_util_engine_sim_model_ids_test_SOURCES = prov/util/engine/sim/model_test.c prov/util/engine/sim/small_ids.c
+prov_util_engine_sim_model_ids_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_engine_sim_model_ids_test_LDADD = $(engine_world_libs)
+prov_util_engine_sim_model_ids_test_LDFLAGS = $(engine_small_ids_ldflags)
 prov_util_engine_msg_multi_recv_test_SOURCES = prov/util/engine/msg/multi_recv_test.c prov/util/engine/sim/case.h
 prov_util_engine_msg_multi_recv_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_util_engine_msg_multi_recv_test_LDADD = $(engine_world_libs)
