@@ -205,11 +205,18 @@ static int entry_new(struct mr_cache *cache, void *addr, size_t len, struct mr_e
 	return 0;
 }
 
+/* A change that is only beginning to be reported counts for an entry that is about to be used. */
+static bool is_usable(struct mr_cache *cache, struct mr_entry *entry, size_t len)
+{
+	return entry->len >= len && !(cache->by != MR_BY_OWNER && mr_watch_unsure(&entry->range)) &&
+	       !is_gone(cache, entry);
+}
+
 static struct mr_entry *entry_find(struct mr_cache *cache, void *addr, size_t len)
 {
 	struct mr_entry *entry = hmap_find(&cache->table, (uintptr_t) addr);
 
-	if (!entry || (entry->len >= len && !is_gone(cache, entry)))
+	if (!entry || is_usable(cache, entry, len))
 		return entry;
 	entry_unlist(cache, entry);
 	if (!entry->users) {

@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "mr/cache.h"
+#include "mr/test/unmapping.h"
 
 #define LEN 65536u
 
@@ -666,6 +667,56 @@ static void child(void **state)
 #define IMPORTED(name)									\
 	{ #name " (imported)", name, set_up_imported, tear_down_imported, NULL }
 
+/* ---- an allocator that unmaps at each free --------------------------------------------------- */
+
+#define FREES 500		/* buffers of each thread */
+#define FREERS 4
+
+static pthread_mutex_t owner = PTHREAD_MUTEX_INITIALIZER;
+
+static void *register_and_free(void *arg)
+{
+	struct mr_entry *in_use;
+	size_t i, len;
+	char *buf;
+
+	for (i = 0; i < FREES; i++) {
+		len = 8 + i * 977 % LEN;
+		buf = malloc(len);
+		put_number(buf, atomic_fetch_add(&numbers, 1) + 1);
+		pthread_mutex_lock(&owner);
+		use(buf, len);
+		in_use = get(buf, len);
+		if (i % 2)
+			mr_cache_put(in_use);
+		pthread_mutex_unlock(&owner);
+		free(buf);
+		if (i % 2)
+			continue;
+		pthread_mutex_lock(&owner);
+		mr_cache_put(in_use);
+		pthread_mutex_unlock(&owner);
+	}
+	return NULL;
+}
+
+/* The cache frees under its owner's lock while other threads do, and each free unmaps, which is an event. */
+static void freed_by_unmapping(void **state)
+{
+	pthread_t thread[FREERS];
+	unsigned i;
+
+	NEED_WATCH();
+	cache.max_cnt = 3;
+	unmapping_begin(about_to_change);
+	for (i = 0; i < FREERS; i++)
+		assert_int_equal(pthread_create(&thread[i], NULL, register_and_free, NULL), 0);
+	for (i = 0; i < FREERS; i++)
+		pthread_join(thread[i], NULL);
+	unmapping_end();
+	assert_true(opened >= FREERS * FREES);
+}
+
 /* ---- memory that is not watched ------------------------------------------------------------- */
 
 /* The allocation at each of two addresses, as a device numbers them; 0: freed. */
@@ -730,15 +781,15 @@ int main(void)
 		cmocka_unit_test_setup_teardown(limits, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(disabled, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(beside, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(freed_by_unmapping, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(child, set_up, tear_down),
 		cmocka_unit_test(owned),
 		IMPORTED(kept), IMPORTED(longer), IMPORTED(never_stale), IMPORTED(let_go),
-		IMPORTED(limits), IMPORTED(beside), IMPORTED(child), IMPORTED(told_of_bytes),
+		IMPORTED(limits), IMPORTED(beside), IMPORTED(freed_by_unmapping), IMPORTED(child), IMPORTED(told_of_bytes),
 		IMPORTED(asked_when_used), IMPORTED(not_taken), IMPORTED(monitor_goes),
 		IMPORTED(who_watches), IMPORTED(in_the_middle), IMPORTED(comes_and_goes),
 	};
 
-	alarm(60);
 	mr_cache_params();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,9 @@ prov_util_libutil_la_SOURCES += prov/util/mr/cache.c prov/util/mr/cache.h \
 if HAVE_CMOCKA
 check_PROGRAMS += prov/util/mr/cache_test
 TESTS += prov/util/mr/cache_test
-prov_util_mr_cache_test_SOURCES = prov/util/mr/cache_test.c
+prov_util_mr_cache_test_SOURCES = prov/util/mr/cache_test.c \
+	prov/util/mr/test/unmapping.c prov/util/mr/test/unmapping.h
 prov_util_mr_cache_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_util_mr_cache_test_LDADD = prov/util/libutil.la src/base/libbase.la src/libfabric.la $(CMOCKA_LIBS)
+prov_util_mr_cache_test_LDFLAGS = -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc -Wl,--wrap=free
 endif

@@ -390,6 +390,16 @@ bool mr_watch_gone(struct mr_range *range)
 	return gone || (range->by == MR_BY_PROGRAM && is_invalid(range));
 }
 
+/* From before the memory changes until its event was read, the kernel refuses operations with EAGAIN, before
+ * it looks at what they are given: here no pages, which it refuses in any case.
+ */
+bool mr_watch_unsure(const struct mr_range *range)
+{
+	struct uffdio_writeprotect none = { .range = { 0, 0 } };
+
+	return range->by == MR_BY_KERNEL && ioctl(w.fd, UFFDIO_WRITEPROTECT, &none) && errno == EAGAIN;
+}
+
 unsigned mr_watch_changes(void)
 {
 	return atomic_load(&w.changes);

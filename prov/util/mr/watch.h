@@ -62,6 +62,13 @@ void mr_watch_del(struct mr_range *range);
  */
 bool mr_watch_gone(struct mr_range *range);
 
+/* mr_watch_unsure - is a thread changing watched memory just now, whose event was not read yet?  That
+ * thread waits, but another one may have mapped memory of its own where the old was.  Called before
+ * mr_watch_gone() by a caller that is about to use what the range stands for.
+ * Cost: a system call where the kernel watches.
+ */
+bool mr_watch_unsure(const struct mr_range *range);
+
 /* mr_watch_changes - a counter that increases whenever a range may have changed; wraps.
  * Cost: a load.
  */
