@@ -10,6 +10,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <rdma/fi_atomic.h>
 #include <rdma/fi_rma.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -25,8 +26,12 @@
 
 #define LANES 3
 #define LONG (1u << 20)
+#define SHORT 1000
 #define STEP_NS (100 * CLOCK_NS_PER_MS)
-#define ORDERS (FI_ORDER_SAS | FI_ORDER_SAW | FI_ORDER_WAW | FI_ORDER_RAW)
+/* Each has a case below. */
+#define ORDERS (FI_ORDER_SAS | FI_ORDER_SAW | FI_ORDER_WAW | FI_ORDER_WAS | FI_ORDER_RAR | FI_ORDER_RAW | \
+		FI_ORDER_RAS | FI_ORDER_RMA_RAR | FI_ORDER_RMA_RAW | FI_ORDER_RMA_WAW | \
+		FI_ORDER_ATOMIC_RAR | FI_ORDER_ATOMIC_RAW | FI_ORDER_ATOMIC_WAR | FI_ORDER_ATOMIC_WAW)
 
 static const struct rt_setup plain = { .av_type = FI_AV_TABLE, .cq_format = FI_CQ_FORMAT_TAGGED };
 
@@ -34,6 +39,7 @@ static const struct rt_setup plain = { .av_type = FI_AV_TABLE, .cq_format = FI_C
 
 static struct lane {
 	int fd;
+	int back;		/* the other end of it, 0: not looked for yet */
 	uint64_t until_ns;	/* nothing is sent before */
 	size_t sent;
 } lane[LANES];
@@ -44,7 +50,7 @@ static struct lane *lane_of(int fd)
 	unsigned i;
 
 	for (i = 0; i < lane_cnt; i++)
-		if (lane[i].fd == fd)
+		if (lane[i].fd == fd || (lane[i].back && lane[i].back == fd))
 			return &lane[i];
 	return NULL;
 }
@@ -85,14 +91,34 @@ long syscall(long number, ...)
 	return ret;
 }
 
-/* delay - lane order[i] is late by @i steps. */
+/* other_end - the descriptor of this process at the other end of @fd. */
+static int other_end(int fd)
+{
+	struct sockaddr_in here, peer;
+	socklen_t len = sizeof(here);
+	int at;
+
+	assert_int_equal(getsockname(fd, (struct sockaddr *) &here, &len), 0);
+	for (at = 3; at < 1024; at++) {
+		len = sizeof(peer);
+		if (!getpeername(at, (struct sockaddr *) &peer, &len) && peer.sin_port == here.sin_port)
+			return at;
+	}
+	fail_msg("no descriptor at the other end of %d", fd);
+	return -1;
+}
+
+/* delay - lane order[i] is late by @i steps, in both directions. */
 static void delay(const unsigned order[LANES])
 {
 	uint64_t now = clock_ns();
 	unsigned i;
 
-	for (i = 0; i < LANES; i++)
+	for (i = 0; i < LANES; i++) {
+		if (!lane[i].back)
+			lane[i].back = other_end(lane[i].fd);
 		lane[order[i]].until_ns = now + i * STEP_NS;
+	}
 }
 
 /* ---- two endpoints ------------------------------------------------------------------------ */
@@ -121,15 +147,14 @@ static void open_lanes(struct rt_world *w)
 	struct fi_info *hints = rt_hints(), *info;
 	struct fi_context2 ctx[2];
 
-	hints->caps = FI_MSG | FI_RMA;
+	hints->caps = FI_MSG | FI_RMA | FI_ATOMIC;
 	hints->mode = FI_CONTEXT | FI_CONTEXT2;
 	hints->ep_attr->type = FI_EP_RDM;
-	hints->tx_attr->msg_order = hints->rx_attr->msg_order = ORDERS;
 	hints->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
 	hints->fabric_attr->prov_name = strdup("tcp");
 	assert_int_equal(fi_getinfo(FI_VERSION(2, 6), "127.0.0.1", NULL, FI_SOURCE, hints, &info), 0);
 	fi_freeinfo(hints);
-	assert_int_equal(info->tx_attr->msg_order & ORDERS, ORDERS);
+	assert_int_equal(info->tx_attr->msg_order, ORDERS);
 	assert_true(info->ep_attr->max_order_waw_size >= LONG && info->ep_attr->max_order_raw_size >= LONG);
 	hints = fi_dupinfo(info);
 	fi_freeinfo(info);
@@ -293,6 +318,115 @@ static void a_message_stays_behind_a_write(void **state)
 	close_lanes(&w);
 }
 
+/* The memory changes while two reads are answered; the second sees nothing older than the first.  Only this
+ * thread makes progress, so the memory changes between two steps of it.
+ */
+static void a_read_stays_behind_a_read(void **state)
+{
+	uint64_t last = LONG - 8, second, version = 1, a, b;
+	struct fi_cq_tagged_entry entry;
+	struct fi_context2 ctx[2];
+	struct rt_world w;
+	unsigned i, done;
+
+	open_lanes(&w);
+	for (i = 0; i < ORDER_CNT; i++) {
+		delay(orders[i]);
+		rt_do(&w, fi_read(w.ep[0], in, LONG, NULL, w.addr[1], target(&w), fi_mr_key(mr), &ctx[0]));
+		rt_do(&w, fi_read(w.ep[0], &second, 8, NULL, w.addr[1], target(&w) + last, fi_mr_key(mr), &ctx[1]));
+		for (done = 0; done < 2;) {
+			memcpy(mem + last, &version, 8);
+			version++;
+			rt_push(&w);
+			done += fi_cq_read(w.cq[0], &entry, 1) == 1;
+		}
+		memcpy(&a, in + last, 8);
+		b = second;
+		assert_true(a <= b);
+	}
+	close_lanes(&w);
+}
+
+/* short_behind_write - a message of SHORT bytes to the beginning of @mem, behind a write that is late. */
+static void short_behind_write(struct rt_world *w, unsigned i, char *text, struct fi_context2 ctx[3])
+{
+	memset(text, (char) ('a' + i), SHORT);
+	rt_do(w, fi_recv(w->ep[1], mem, SHORT, NULL, FI_ADDR_UNSPEC, &ctx[0]));
+	write_late(w, i, &ctx[1]);
+	rt_do(w, fi_send(w->ep[0], text, SHORT, NULL, w->addr[1], &ctx[2]));
+}
+
+/* What a short message brings is in the memory that it was received in before a read of that memory. */
+static void a_read_stays_behind_a_message(void **state)
+{
+	struct fi_context2 ctx[4];
+	char text[SHORT];
+	struct rt_world w;
+	unsigned i;
+
+	open_lanes(&w);
+	for (i = 0; i < ORDER_CNT; i++) {
+		short_behind_write(&w, i, text, ctx);
+		rt_do(&w, fi_read(w.ep[0], in, SHORT, NULL, w.addr[1], target(&w), fi_mr_key(mr), &ctx[3]));
+		rt_wait(&w, 1);
+		wait_both(&w);
+		rt_wait(&w, 0);
+		assert_memory_equal(in, text, SHORT);
+	}
+	close_lanes(&w);
+}
+
+/* .. and before a write to it. */
+static void a_write_stays_behind_a_message(void **state)
+{
+	struct fi_context2 ctx[4];
+	char text[SHORT];
+	struct rt_world w;
+	unsigned i;
+
+	open_lanes(&w);
+	for (i = 0; i < ORDER_CNT; i++) {
+		fill(in, i + 100);
+		short_behind_write(&w, i, text, ctx);
+		write_long(&w, in, &ctx[3], FI_DELIVERY_COMPLETE);
+		rt_wait(&w, 1);
+		wait_both(&w);
+		rt_wait(&w, 0);
+		check(mem, i + 100);
+	}
+	close_lanes(&w);
+}
+
+/* Atomics behind a late write: what they return, and leave, is that of their order. */
+static void atomics_keep_their_order(void **state)
+{
+	uint64_t put[4] = { 11, 22, 33, 44 }, got[4], left;
+	struct fi_context2 ctx[8];
+	struct rt_world w;
+	unsigned i, k;
+
+	open_lanes(&w);
+	for (i = 0; i < ORDER_CNT; i++) {
+		write_late(&w, i, &ctx[7]);
+		for (k = 0; k < 4; k++) {
+			rt_do(&w, fi_fetch_atomic(w.ep[0], NULL, 1, NULL, &got[k], NULL, w.addr[1], target(&w) + LONG - 8,
+						  fi_mr_key(mr), FI_UINT64, FI_ATOMIC_READ, &ctx[k]));
+			rt_do(&w, fi_atomic(w.ep[0], &put[k], 1, NULL, w.addr[1], target(&w) + LONG - 8,
+					    fi_mr_key(mr), FI_UINT64, k % 2 ? FI_SUM : FI_ATOMIC_WRITE, &ctx[4 + k % 2]));
+		}
+		for (k = 0; k < 9; k++)
+			rt_wait(&w, 0);
+		rt_do(&w, fi_read(w.ep[0], &left, 8, NULL, w.addr[1], target(&w) + LONG - 8, fi_mr_key(mr), &ctx[6]));
+		rt_wait(&w, 0);
+		assert_memory_equal(&got[0], out + LONG - 8, 8);
+		assert_int_equal(got[1], 11);
+		assert_int_equal(got[2], 33);
+		assert_int_equal(got[3], 33);
+		assert_int_equal(left, 77);
+	}
+	close_lanes(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -300,6 +434,10 @@ int main(void)
 		cmocka_unit_test(a_write_stays_behind_a_write),
 		cmocka_unit_test(a_read_stays_behind_a_write),
 		cmocka_unit_test(a_message_stays_behind_a_write),
+		cmocka_unit_test(a_read_stays_behind_a_read),
+		cmocka_unit_test(a_read_stays_behind_a_message),
+		cmocka_unit_test(a_write_stays_behind_a_message),
+		cmocka_unit_test(atomics_keep_their_order),
 	};
 
 	setenv("FI_TCP_LOCAL", "0", 1);
