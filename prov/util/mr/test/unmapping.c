@@ -20,14 +20,17 @@ struct map_head {
 static _Atomic bool unmaps;
 static void (*about_to_unmap)(void *p, size_t len);
 
+/* A sanitizer's library may refer to them. */
+#define VISIBLE __attribute__((visibility("default")))
+
 void *__real_malloc(size_t len);
 void *__real_realloc(void *p, size_t len);
 void *__real_calloc(size_t cnt, size_t len);
 void __real_free(void *p);
-void *__wrap_malloc(size_t len);
-void *__wrap_realloc(void *p, size_t len);
-void *__wrap_calloc(size_t cnt, size_t len);
-void __wrap_free(void *p);
+VISIBLE void *__wrap_malloc(size_t len);
+VISIBLE void *__wrap_realloc(void *p, size_t len);
+VISIBLE void *__wrap_calloc(size_t cnt, size_t len);
+VISIBLE void __wrap_free(void *p);
 
 /* The length of memory that was mapped for it, or 0: before other memory are words of its allocator. */
 __attribute__((noinline, no_sanitize("address", "thread")))
