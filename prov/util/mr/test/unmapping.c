@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#ifdef MR_UNMAPPING
+
 #define PAGE 4096u
 #define MAPPED 0x6d61707065642121u
 
@@ -20,17 +22,14 @@ struct map_head {
 static _Atomic bool unmaps;
 static void (*about_to_unmap)(void *p, size_t len);
 
-/* A sanitizer's library may refer to them. */
-#define VISIBLE __attribute__((visibility("default")))
-
 void *__real_malloc(size_t len);
 void *__real_realloc(void *p, size_t len);
 void *__real_calloc(size_t cnt, size_t len);
 void __real_free(void *p);
-VISIBLE void *__wrap_malloc(size_t len);
-VISIBLE void *__wrap_realloc(void *p, size_t len);
-VISIBLE void *__wrap_calloc(size_t cnt, size_t len);
-VISIBLE void __wrap_free(void *p);
+void *__wrap_malloc(size_t len);
+void *__wrap_realloc(void *p, size_t len);
+void *__wrap_calloc(size_t cnt, size_t len);
+void __wrap_free(void *p);
 
 /* The length of memory that was mapped for it, or 0: before other memory are words of its allocator. */
 __attribute__((noinline, no_sanitize("address", "thread")))
@@ -88,13 +87,27 @@ void *__wrap_realloc(void *p, size_t len)
 	return to;
 }
 
-void unmapping_begin(void (*before)(void *p, size_t len))
+bool unmapping_begin(void (*before)(void *p, size_t len))
 {
 	about_to_unmap = before;
 	atomic_store(&unmaps, true);
+	return true;
 }
 
 void unmapping_end(void)
 {
 	atomic_store(&unmaps, false);
 }
+
+#else
+
+bool unmapping_begin(void (*before)(void *p, size_t len))
+{
+	return false;
+}
+
+void unmapping_end(void)
+{
+}
+
+#endif

@@ -3,18 +3,19 @@
 
 /*
  * unmapping.h - an allocator that maps each allocation and unmaps it when it is freed, for a program that is
- * linked with --wrap of malloc, calloc, realloc and free.
+ * linked with --wrap of malloc, calloc, realloc and free. Without that (MR_UNMAPPING) it cannot begin.
  */
 #ifndef MR_UNMAPPING_H
 #define MR_UNMAPPING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* unmapping_begin - map what is allocated from now on.
  *
  * @before: called with each mapping before it is unmapped
  */
-void unmapping_begin(void (*before)(void *p, size_t len));
+bool unmapping_begin(void (*before)(void *p, size_t len));
 void unmapping_end(void);
 
 #endif
