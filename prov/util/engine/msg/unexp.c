@@ -79,9 +79,12 @@ static enum eng_rx_verdict unexp_store(struct eng_peer *peer, struct eng_rxc *rx
 enum eng_rx_verdict eng_unexp_keep(struct eng_peer *peer, struct eng_rxc *rxc,
 				   const struct eng_envelope *env, struct eng_rx *rx)
 {
+	enum eng_rx_verdict verdict;
 	struct eng_msg *msg;
-	enum eng_rx_verdict verdict = unexp_store(peer, rxc, env, rx, &msg);
 
+	if (__builtin_expect(peer->ep->state == ENG_EP_CLOSED, 0))
+		return ENG_RX_DONE;	/* its link lingers; what it had kept was dropped */
+	verdict = unexp_store(peer, rxc, env, rx, &msg);
 	if (eng_rx_taken(verdict))
 		match_keep(match_of(msg), &msg->m);
 	return verdict;
