@@ -134,11 +134,14 @@ void obj_spin_end(struct obj_spin *spin, const struct obj_turns *turns, bool hit
 
 /* ---- looks of the progress thread ------------------------------------------------------ */
 
-enum obj_next obj_tick_next(uint64_t *last, uint64_t polls, bool watching)
+enum obj_next obj_tick_next(struct obj_tick *tick, uint64_t now, uint64_t polls, bool watching)
 {
-	if (*last != polls) {
-		*last = polls;
+	if (tick->polls != polls) {
+		tick->polls = polls;
+		tick->left_ns = now;
 		return OBJ_NEXT_TICK;
 	}
-	return watching ? OBJ_NEXT_SLEEP : OBJ_NEXT_POLL;
+	if (watching)
+		return OBJ_NEXT_SLEEP;
+	return tick->left_ns && now < obj_tick_end_ns(tick) ? OBJ_NEXT_TICK : OBJ_NEXT_POLL;
 }

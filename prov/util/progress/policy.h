@@ -127,13 +127,26 @@ void obj_spin_end(struct obj_spin *spin, const struct obj_turns *turns, bool hit
 
 #define OBJ_TICK_MS 64		/* between two looks at a group that the program polls */
 
-/* obj_tick_next - the progress thread looks at a group.  TICK: leave it to the program until the next look; SLEEP: its
- * descriptors wake the thread; POLL: take the program's place, if no thread of it sleeps on the group.
+/* Of a group, as the progress thread knows it. */
+struct obj_tick {
+	uint64_t polls;		/* of the program, when last looked at */
+	uint64_t left_ns;	/* when the group was left to the program; 0: not yet */
+};
+
+/* obj_tick_next - the progress thread looks at a group.  TICK: it is the program's until OBJ_TICK_MS after
+ * tick->left_ns; SLEEP: its descriptors wake the thread; POLL: take the program's place, if no thread of it sleeps on
+ * the group.  A look that comes earlier, because another group has woken the thread, takes no place.
  *
- * @last:     [in,out] polls of the program at the last look
- * @polls:    the same now
+ * @now:      nanoseconds
+ * @polls:    of the program, until now
  * @watching: the thread will be woken by the group's descriptors
  */
-enum obj_next obj_tick_next(uint64_t *last, uint64_t polls, bool watching);
+enum obj_next obj_tick_next(struct obj_tick *tick, uint64_t now, uint64_t polls, bool watching);
+
+/* obj_tick_end_ns - when to look again after TICK. */
+static inline uint64_t obj_tick_end_ns(const struct obj_tick *tick)
+{
+	return tick->left_ns + OBJ_TICK_MS * UINT64_C(1000000);
+}
 
 #endif

@@ -280,15 +280,29 @@ static void test_a_wait_without_limit_or_time_sleeps(void **state)
 
 /* ---- looks of the progress thread -------------------------------------------------------- */
 
+#define TICK (OBJ_TICK_MS * 1000 * US)
+
 static void test_a_program_that_has_stopped_is_replaced(void **state)
 {
-	uint64_t last = 3;
+	struct obj_tick tick = { .polls = 3 };
 
-	assert_int_equal(obj_tick_next(&last, 3, false), OBJ_NEXT_POLL);
-	assert_int_equal(obj_tick_next(&last, 3, true), OBJ_NEXT_SLEEP);
-	assert_int_equal(obj_tick_next(&last, 4, true), OBJ_NEXT_TICK);
-	assert_int_equal(obj_tick_next(&last, 5, false), OBJ_NEXT_TICK);
-	assert_int_equal(obj_tick_next(&last, 5, false), OBJ_NEXT_POLL);
+	assert_int_equal(obj_tick_next(&tick, now, 3, false), OBJ_NEXT_POLL);
+	assert_int_equal(obj_tick_next(&tick, now, 3, true), OBJ_NEXT_SLEEP);
+	assert_int_equal(obj_tick_next(&tick, now, 4, true), OBJ_NEXT_TICK);
+	assert_int_equal(obj_tick_next(&tick, now, 5, false), OBJ_NEXT_TICK);
+	assert_int_equal(obj_tick_end_ns(&tick), now + TICK);
+	assert_int_equal(obj_tick_next(&tick, now + TICK, 5, false), OBJ_NEXT_POLL);
+}
+
+static void test_a_look_before_its_time_replaces_no_program(void **state)
+{
+	struct obj_tick tick = { .polls = 3 };
+
+	assert_int_equal(obj_tick_next(&tick, now, 4, false), OBJ_NEXT_TICK);
+	assert_int_equal(obj_tick_next(&tick, now + US, 4, false), OBJ_NEXT_TICK);
+	assert_int_equal(obj_tick_next(&tick, now + TICK - 1, 4, false), OBJ_NEXT_TICK);
+	assert_int_equal(obj_tick_end_ns(&tick), now + TICK);	/* not put off */
+	assert_int_equal(obj_tick_next(&tick, now + TICK, 4, false), OBJ_NEXT_POLL);
 }
 
 int main(void)
@@ -309,6 +323,7 @@ int main(void)
 		cmocka_unit_test(test_a_thread_that_computes_gets_few_turns),
 		cmocka_unit_test(test_a_wait_without_limit_or_time_sleeps),
 		cmocka_unit_test(test_a_program_that_has_stopped_is_replaced),
+		cmocka_unit_test(test_a_look_before_its_time_replaces_no_program),
 	};
 
 	return cmocka_run_group_tests_name("policy", tests, NULL, NULL);

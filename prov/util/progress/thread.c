@@ -10,6 +10,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/thread.h"
 #include "progress/group.h"
 #include "progress/fdset.h"
@@ -22,7 +23,7 @@ struct obj_auto_watch {
 	struct obj_prog *prog;
 	int fd;				/* the group's, one-shot in auto->set_fd; -1: given up */
 	bool watching;			/* armed in auto->set_fd and not fired since */
-	uint64_t polls;			/* of the program, when last looked at */
+	struct obj_tick tick;
 };
 
 struct obj_auto {
@@ -51,11 +52,11 @@ static void give_up_fd(struct obj_auto_watch *w)
 /* program_active - the program polls or sleeps on the group itself: do not get in its way.
  * @next: [out] what the thread does meanwhile
  */
-static bool program_active(struct obj_auto_watch *w, enum obj_next *next)
+static bool program_active(struct obj_auto_watch *w, uint64_t now, enum obj_next *next)
 {
 	struct obj_prog *prog = w->prog;
 
-	*next = obj_tick_next(&w->polls, atomic_load_explicit(&prog->polls, memory_order_relaxed), w->watching);
+	*next = obj_tick_next(&w->tick, now, atomic_load_explicit(&prog->polls, memory_order_relaxed), w->watching);
 	if (*next == OBJ_NEXT_TICK)
 		give_up_fd(w);
 	if (*next != OBJ_NEXT_POLL)
@@ -92,39 +93,42 @@ static enum obj_next watch_again(struct obj_auto_watch *w)
 	return OBJ_NEXT_SLEEP;
 }
 
-static enum obj_next auto_look(struct obj_auto_watch *w)
+static enum obj_next auto_look(struct obj_auto_watch *w, uint64_t now)
 {
 	enum obj_next next;
 	int done;
 
-	if (program_active(w, &next))
+	if (program_active(w, now, &next))
 		return next;
 	lock_get(&w->prog->lock);
 	done = obj_prog_poll_locked(w->prog);
 	lock_put(&w->prog->lock);
-	return done ? OBJ_NEXT_POLL : watch_again(w);
+	next = done ? OBJ_NEXT_POLL : watch_again(w);
+	if (next == OBJ_NEXT_TICK)
+		w->tick.left_ns = now;	/* what it takes to sleep is missing: not again at once */
+	return next;
 }
 
 /* look_at_all - Returns how long to sleep: milliseconds, or -1 until there is an event. */
 static int look_at_all(struct obj_auto *autop)
 {
+	uint64_t now = clock_ns(), end = UINT64_MAX;
 	struct obj_auto_watch *w;
-	int timeout = -1;
 
 	list_for_each_entry(w, &autop->watches, node) {
-		switch (auto_look(w)) {
+		switch (auto_look(w, now)) {
 		case OBJ_NEXT_POLL:
-			timeout = 0;
+			end = now;
 			break;
 		case OBJ_NEXT_TICK:
-			if (timeout < 0)
-				timeout = OBJ_TICK_MS;
+			if (obj_tick_end_ns(&w->tick) < end)
+				end = obj_tick_end_ns(&w->tick);
 			break;
 		default:
 			break;
 		}
 	}
-	return timeout;
+	return end == UINT64_MAX ? -1 : clock_ms_left(end, now);
 }
 
 static bool is_watched(struct obj_auto *autop, const void *ptr)
@@ -150,7 +154,7 @@ static void on_event(struct obj_auto *autop, void *ptr)
 		obj_prog_set_driver(w->prog, OBJ_DRIVER_THREAD, OBJ_DRIVER_PROGRAM);
 		/* A program that blocks on our fd woke as well: let it come first. */
 		if (obj_prog_set_state(w->prog, OBJ_PROG_WAITING, OBJ_PROG_SHOWN))
-			w->polls--;
+			w->tick.polls--;
 	}
 }
 
@@ -253,7 +257,7 @@ int obj_auto_watch(struct obj_auto *autop, struct obj_prog *prog)
 		goto out;
 	w->autop = autop;
 	w->prog = prog;
-	w->polls = atomic_load(&prog->polls);
+	w->tick.polls = atomic_load(&prog->polls);
 	w->fd = obj_prog_fd(prog);
 	ret = w->fd;
 	if (w->fd >= 0)

@@ -6,8 +6,8 @@
  *
  * The thread gives way: while the program itself polls a group or sleeps in a
  * blocking call on it, the thread leaves that group alone, because two threads
- * at one socket only slow each other down.  It looks again after OBJ_TICK_MS, or when something else wakes it,
- * takes over when there was no poll since the last look, and sleeps without a timer when nothing moves.
+ * at one socket only slow each other down.  It looks again after OBJ_TICK_MS, takes over when there was no poll
+ * meanwhile, and sleeps without a timer when nothing moves.
  *
  * A forked child has no progress thread, and nothing here touches the parent's.
  */

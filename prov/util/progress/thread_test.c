@@ -200,6 +200,50 @@ static void test_patience(void **state)
 	down();
 }
 
+/* taken_beside - the program polls each 4 ms, and a group that it leaves to the thread is busy: after how many naps
+ * has the thread taken the program's place?
+ */
+static unsigned taken_beside(struct fid_ep *busy_ep, unsigned rounds)
+{
+	struct obj_prog *prog = fake_ep_of(ep)->base.prog;
+	unsigned taken = 0, i;
+	struct fi_cq_entry e;
+
+	while (rounds--) {
+		fi_cq_read(cq, &e, 1);
+		for (i = 0; i < 4; i++) {
+			fake_deliver(busy_ep, 1);
+			usleep(1000);
+		}
+		taken += atomic_load(&prog->driver) == OBJ_DRIVER_THREAD;
+	}
+	return taken;
+}
+
+/* What wakes the thread for one group is no look at another. */
+static void test_patience_beside_a_busy_group(void **state)
+{
+	struct fi_cq_attr attr = { .format = FI_CQ_FORMAT_CONTEXT, .size = 1 << 16 };
+	struct fid_cq *busy_cq;
+	struct fid_ep *busy_ep;
+	int tries = 5;
+
+	up();
+	assert_int_equal(fi_cq_open(f.domain, &attr, &busy_cq, NULL), 0);
+	busy_ep = fake_ep_up(&f, busy_cq, busy_cq, av);
+	assert_ptr_not_equal(fake_ep_of(ep)->base.prog, fake_ep_of(busy_ep)->base.prog);
+	taken_beside(busy_ep, 20);	/* the thread has looked */
+	while (taken_beside(busy_ep, 50) > 4)
+		assert_true(--tries);
+	/* a program that stays away is replaced all the same */
+	usleep(200000);
+	fake_deliver(ep, 1);
+	assert_true(comes(1, 10000));
+	CLOSE(busy_ep);
+	CLOSE(busy_cq);
+	down();
+}
+
 /* A blocked read drives by itself; the thread sleeps without a timer meanwhile, and
  * comes back when the program has gone.
  */
@@ -316,6 +360,7 @@ int main(void)
 		cmocka_unit_test(test_idle),
 		cmocka_unit_test(test_gives_way),
 		cmocka_unit_test(test_patience),
+		cmocka_unit_test(test_patience_beside_a_busy_group),
 		cmocka_unit_test(test_sleeper),
 		cmocka_unit_test(test_race),
 		cmocka_unit_test(test_restart),
