@@ -57,7 +57,8 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/obj/event/waitset.c \
 	prov/util/obj/waitset.h
 
-noinst_HEADERS += prov/util/obj/test/av_make.h prov/util/obj/test/calls.h prov/util/obj/test/log_catch.h
+noinst_HEADERS += prov/util/obj/test/av_make.h prov/util/obj/test/calls.h prov/util/obj/test/log_catch.h \
+	prov/util/obj/test/waits.h
 EXTRA_DIST += prov/util/obj/README.md
 
 # The objects under test, and the library for what they call in the core.
@@ -82,7 +83,8 @@ obj_tests = \
 	prov/util/obj/event/poll_test \
 	prov/util/obj/ref_test \
 	prov/util/obj/event/wait_test \
-	prov/util/obj/event/waiters_test
+	prov/util/obj/event/waiters_test \
+	prov/util/obj/event/waitset_test
 
 if HAVE_CMOCKA
 check_PROGRAMS += $(obj_tests)
@@ -144,4 +146,7 @@ prov_util_obj_event_wait_test_LDADD = $(obj_test_libs)
 prov_util_obj_event_waiters_test_SOURCES = prov/util/obj/event/waiters_test.c $(obj_fake)
 prov_util_obj_event_waiters_test_CFLAGS = $(obj_test_cflags)
 prov_util_obj_event_waiters_test_LDADD = $(obj_test_libs)
+prov_util_obj_event_waitset_test_SOURCES = prov/util/obj/event/waitset_test.c $(obj_fake)
+prov_util_obj_event_waitset_test_CFLAGS = $(obj_test_cflags)
+prov_util_obj_event_waitset_test_LDADD = $(obj_test_libs)
 endif
