@@ -7,6 +7,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <rdma/fabric.h>
 
@@ -28,6 +30,11 @@ void core_info_free(struct fi_info *list, const struct core_layout *layout);
 void core_info_narrow(struct fi_info *list, const struct core_layout *layout);
 
 /* core_mem_dup - copy @len bytes; NULL for @len 0, and when there is no memory. */
-void *core_mem_dup(const void *src, size_t len);
+static inline void *core_mem_dup(const void *src, size_t len)
+{
+	void *dst = src && len ? malloc(len) : NULL;
+
+	return dst ? memcpy(dst, src, len) : NULL;
+}
 
 #endif

@@ -21,13 +21,6 @@ const struct core_layout core_layout_now = {
 #define HAS(size, type, member)						\
 	((size) >= offsetof(type, member) + sizeof(((type *) 0)->member))
 
-void *core_mem_dup(const void *src, size_t len)
-{
-	void *dst = src && len ? malloc(len) : NULL;
-
-	return dst ? memcpy(dst, src, len) : NULL;
-}
-
 /* The first @have bytes of @src in a zeroed struct of @size; no @src: all zero. */
 static void *struct_dup(const void *src, size_t have, size_t size)
 {
