@@ -19,7 +19,6 @@
 #define RECORD_ROOM (SEC_RECORD_MAX + SEC_RECORD_OVER)
 #define OUT_SIZE (2 * RECORD_ROOM)	/* sealed before the socket is given them */
 #define IN_SIZE (2 * RECORD_ROOM)	/* one that is incomplete, and one read */
-#define TLS_HEAD 5			/* of a record of TLS */
 #define SEND_IOV (64 + 1)		/* entries that tx.c gathers, at most */
 
 _Static_assert(IN_SIZE >= TLS_HEAD + SEC_SHAKE_IN_MAX, "a record of TLS fits");

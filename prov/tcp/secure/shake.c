@@ -14,7 +14,6 @@
 
 #include "secure/policy.h"
 
-#define TLS_HEAD 5			/* of a record: type, version, length (RFC 8446, section 5.1) */
 #define TLS_TYPE_MIN 20			/* change_cipher_spec, alert, handshake, application_data */
 #define TLS_TYPE_MAX 23
 

@@ -11,6 +11,8 @@
 #include "secure/handshake.h"
 #include "tcp/types.h"
 
+#define TLS_HEAD 5		/* of a record: type, version, length (RFC 8446, section 5.1) */
+
 struct tcp_sec {
 	struct tcp_conn_end end;	/* first */
 	struct sec_shake *shake;	/* NULL: it is done */
