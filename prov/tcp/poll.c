@@ -352,6 +352,7 @@ static void close_poller(struct obj_poller *base)
 		close(poller->spare_fd);
 	free(poller->rx);
 	free(poller->seal_buf);
+	free(poller->open_buf);
 	chan_poller_free(&poller->base);
 }
 

@@ -289,9 +289,10 @@ static inline int small_send(struct tcp_conn *conn, size_t size, bool burst)
 	if (!tx->stage)
 		return send_direct(conn, size);
 	tx->stage_end += size;
-	keep_staged(conn);
-	if (!burst)
-		tcp_tx_flush(conn);
+	if (burst)
+		keep_staged(conn);
+	else
+		tcp_tx_flush(conn);	/* what the socket does not take waits for POLLOUT */
 	return conn->state == TCP_CONN_READY ? 1 : -conn->err;
 }
 

@@ -37,6 +37,24 @@ static void a_single_packet_leaves_at_once(void **state)
 	far_close(&far);
 }
 
+/* As a protected connection sends; a poll that reads a completion has no call to make for it. */
+static void a_packet_that_is_staged_and_sent_leaves_nothing_to_poll_for(void **state)
+{
+	struct far far = far_open(1);
+	struct obj_prog *prog = far.conn->poller->base.base.prog;
+
+	far.conn->tx.indirect = true;
+	obj_prog_unstaged(prog);
+	assert_int_equal(far_send(&far, 20, 0), 1);
+	far_expect(0, 20);
+	assert_false(atomic_load(&prog->staged));
+	assert_true(tcp_tx_idle(far.conn));
+	assert_int_equal(far_send(&far, 20, ENG_PKT_MORE), 1);
+	assert_true(atomic_load(&prog->staged));
+	far.conn->tx.indirect = false;
+	far_close(&far);
+}
+
 static void with_more_a_packet_waits_for_the_last_of_the_burst(void **state)
 {
 	struct far far = far_open(1);
@@ -414,6 +432,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_single_packet_leaves_at_once),
+		TEST(a_packet_that_is_staged_and_sent_leaves_nothing_to_poll_for),
 		TEST(with_more_a_packet_waits_for_the_last_of_the_burst),
 		TEST(a_large_packet_follows_what_is_staged),
 		TEST(what_does_not_fit_behind_the_stage_sends_it_first),

@@ -17,11 +17,11 @@
 #include "net/io.h"
 
 #define RECORD_ROOM (SEC_RECORD_MAX + SEC_RECORD_OVER)
-#define OUT_SIZE (2 * RECORD_ROOM)	/* sealed before the socket is given them */
-#define IN_SIZE (2 * RECORD_ROOM)	/* one that is incomplete, and one read */
+#define BUF_SIZE (2 * RECORD_ROOM)	/* what is sealed before the socket is given it; or a record that is
+					 * incomplete, and one read */
 #define SEND_IOV (64 + 1)		/* entries that tx.c gathers, at most */
 
-_Static_assert(IN_SIZE >= TLS_HEAD + SEC_SHAKE_IN_MAX, "a record of TLS fits");
+_Static_assert(BUF_SIZE >= TLS_HEAD + SEC_SHAKE_IN_MAX, "a record of TLS fits");
 
 void tcp_sec_log(struct tcp_conn *conn, const char *what, const char *why)
 {
@@ -32,19 +32,39 @@ void tcp_sec_log(struct tcp_conn *conn, const char *what, const char *why)
 
 /* ---- buffers -------------------------------------------------------------- */
 
-static uint8_t *in_get(struct tcp_sec *sec)
+/* buf_get - a buffer of BUF_SIZE, the poller's spare one if it is there; NULL without memory. */
+static uint8_t *buf_get(uint8_t **spare)
 {
-	if (!sec->in)
-		sec->in = malloc(IN_SIZE);
-	return sec->in;
+	uint8_t *buf = *spare ? *spare : malloc(BUF_SIZE);
+
+	*spare = NULL;
+	return buf;
 }
 
-void tcp_sec_in_use(struct tcp_sec *sec, size_t len)
+/* buf_put - keep one for the next connection that needs it: malloc() of so many bytes costs a microsecond. */
+static void buf_put(uint8_t **spare, uint8_t *buf)
 {
+	if (*spare)
+		free(buf);
+	else
+		*spare = buf;
+}
+
+static uint8_t *in_get(struct tcp_conn *conn)
+{
+	if (!conn->sec->in)
+		conn->sec->in = buf_get(&conn->poller->open_buf);
+	return conn->sec->in;
+}
+
+void tcp_sec_in_use(struct tcp_conn *conn, size_t len)
+{
+	struct tcp_sec *sec = conn->sec;
+
 	sec->in_pos += len;
 	if (sec->in_pos < sec->in_end)
 		return;
-	free(sec->in);
+	buf_put(&conn->poller->open_buf, sec->in);
 	sec->in = NULL;
 	sec->in_pos = sec->in_end = 0;
 }
@@ -66,7 +86,7 @@ static ssize_t in_read(struct tcp_conn *conn, size_t most)
 	size_t have = in_have(sec);
 	ssize_t ret;
 
-	if (!in_get(sec)) {
+	if (!in_get(conn)) {
 		errno = ENOMEM;
 		return -1;
 	}
@@ -74,12 +94,12 @@ static ssize_t in_read(struct tcp_conn *conn, size_t most)
 		memmove(sec->in, sec->in + sec->in_pos, have);
 	sec->in_pos = 0;
 	sec->in_end = have;
-	ret = net_io_recv(conn->src.fd, sec->in + have, most < IN_SIZE - have ? most : IN_SIZE - have, MSG_DONTWAIT,
+	ret = net_io_recv(conn->src.fd, sec->in + have, most < BUF_SIZE - have ? most : BUF_SIZE - have, MSG_DONTWAIT,
 			  NULL, NULL);
 	if (ret > 0)
 		sec->in_end += (size_t) ret;
 	if (!sec->in_end)
-		tcp_sec_in_use(sec, 0);
+		tcp_sec_in_use(conn, 0);
 	return ret;
 }
 
@@ -123,7 +143,7 @@ ssize_t tcp_sec_recv(struct tcp_conn *conn, uint8_t *buf, size_t size)
 	    len < TCP_WIRE_HELLO_SIZE || plain[0] != (uint8_t) TCP_WIRE_MAGIC[0] ||
 	    tcp_hello_need(plain, len) != len)
 		return no_record(conn);
-	tcp_sec_in_use(sec, need);
+	tcp_sec_in_use(conn, need);
 	memcpy(buf, plain, len);
 	return (ssize_t) len;
 }
@@ -149,10 +169,7 @@ static int out_send(struct tcp_conn *conn)
 		tcp_conn_sent(conn);
 		sec->out_pos += (size_t) ret;
 	}
-	if (conn->poller->seal_buf)
-		free(sec->out);
-	else
-		conn->poller->seal_buf = sec->out;	/* for the next connection that seals */
+	buf_put(&conn->poller->seal_buf, sec->out);
 	sec->out = NULL;
 	sec->out_pos = sec->out_end = 0;
 	return 1;
@@ -171,8 +188,7 @@ static bool out_get(struct tcp_conn *conn)
 {
 	struct tcp_sec *sec = conn->sec;
 
-	sec->out = conn->poller->seal_buf ? conn->poller->seal_buf : malloc(OUT_SIZE);
-	conn->poller->seal_buf = NULL;
+	sec->out = buf_get(&conn->poller->seal_buf);
 	sec->out_pos = sec->out_end = 0;
 	return sec->out != NULL;
 }
@@ -183,7 +199,7 @@ static size_t out_seal(struct tcp_sec *sec, const struct iovec *iov, size_t cnt,
 	struct iovec part[SEND_IOV];
 	size_t len, done = 0, part_cnt;
 
-	for (; left && OUT_SIZE - sec->out_end >= RECORD_ROOM; left -= len, done += len) {
+	for (; left && BUF_SIZE - sec->out_end >= RECORD_ROOM; left -= len, done += len) {
 		len = left < SEC_RECORD_MAX ? left : SEC_RECORD_MAX;
 		part_cnt = iov_slice(iov, cnt, off + done, len, part);
 		if (!sec_channel_seal(&sec->chan, SEC_RECORD_DATA, part, part_cnt, len, sec->out + sec->out_end))
@@ -255,8 +271,8 @@ bool tcp_sec_ended(const struct tcp_conn *conn)
 
 ssize_t tcp_sec_more(struct tcp_conn *conn, size_t *asked_p)
 {
-	size_t most = conn->first ? conn->rx.left + SEC_RECORD_OVER - in_have(conn->sec) : IN_SIZE;
-	size_t room = IN_SIZE - in_have(conn->sec);
+	size_t most = conn->first ? conn->rx.left + SEC_RECORD_OVER - in_have(conn->sec) : BUF_SIZE;
+	size_t room = BUF_SIZE - in_have(conn->sec);
 
 	*asked_p = most < room ? most : room;
 	return in_read(conn, most);
@@ -276,6 +292,6 @@ enum tcp_sec_took tcp_sec_take(struct tcp_conn *conn, uint8_t *buf, size_t *len_
 		return TCP_SEC_MORE;
 	if (sec_channel_take(&sec->chan, sec->in + sec->in_pos, buf, len_p) == SEC_RECORD_BAD)
 		return TCP_SEC_ALTERED;
-	tcp_sec_in_use(sec, need);
+	tcp_sec_in_use(conn, need);
 	return TCP_SEC_TAKEN;
 }

@@ -304,7 +304,7 @@ bool tcp_sec_shake(struct tcp_conn *conn)
 			return false;
 		}
 		state = sec_shake_feed(sec->shake, sec->in, len);
-		tcp_sec_in_use(sec, len);
+		tcp_sec_in_use(conn, len);
 		ret = send_shake(conn);
 		if (ret) {
 			tcp_conn_fail(conn, (int) -ret, false);

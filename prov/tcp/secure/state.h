@@ -36,6 +36,6 @@ void tcp_sec_log(struct tcp_conn *conn, const char *what, const char *why);
 ssize_t tcp_sec_in_fill(struct tcp_conn *conn, size_t need);
 
 /* tcp_sec_in_use - @len of the bytes that are kept have been used. */
-void tcp_sec_in_use(struct tcp_sec *sec, size_t len);
+void tcp_sec_in_use(struct tcp_conn *conn, size_t len);
 
 #endif
