@@ -99,6 +99,7 @@ struct rxm_link {
 	struct fi_info *info;		/* of the listener below */
 	struct fid_pep *pep;		/* the listener; its address is ours */
 	uint8_t addr[RXM_ADDR_MAX];	/* chan.addr points here */
+	bool secured;			/* the provider below protects connections: native format alone */
 	struct rxm_conn *offering;	/* whose frame the engine is looking at, for hold() */
 	const struct rxm_item *offered;	/* the frame */
 	const char *unspoken[RXM_UNSPOKEN];	/* what the log has named that the compatible format

@@ -78,7 +78,7 @@ static size_t put_request(struct rxm_link *link, const struct chan_id *id, uint8
 		return put_handshake(link, id, true, out);
 	request.port = net_addr_port((const struct sockaddr *) (const void *) link->addr);
 	len = rxmf_cm_put_request(out, &request);
-	if (rxm_conf.wire != RXM_WIRE_COMPATIBLE)
+	if (rxm_conf.wire != RXM_WIRE_COMPATIBLE || link->secured)
 		len += put_handshake(link, id, false, out + len);
 	return len;
 }
@@ -297,8 +297,9 @@ static bool accepted_compat(struct rxm_conn *conn, const void *data, size_t len)
 {
 	struct rxmf_cm_accept accept;
 	struct chan_id id = { .serial = conn->chan.serial };
+	struct rxm_link *link = rxm_conn_link(conn);
 
-	if (rxm_conf.wire == RXM_WIRE_NATIVE || !is_ip(rxm_conn_link(conn)) ||
+	if (rxm_conf.wire == RXM_WIRE_NATIVE || !is_ip(link) || link->secured ||
 	    rxmf_cm_get_accept(data, len, &accept))
 		return false;
 	if (rxm_compat_start(conn, accept.conn_id, rxm_conf.buf_size)) {
@@ -595,9 +596,9 @@ static enum chan_reason read_common(struct rxm_link *link, const struct fi_info 
 
 	if (reason)
 		return reason;
-	if (rxm_conf.wire == RXM_WIRE_COMPATIBLE ||
+	if ((rxm_conf.wire == RXM_WIRE_COMPATIBLE && !link->secured) ||
 	    rxm_handshake_parse(data + RXMF_CM_REQUEST, len - RXMF_CM_REQUEST, &hs))
-		return asked->compat.swapped ? CHAN_MALFORMED :
+		return link->secured || asked->compat.swapped ? CHAN_MALFORMED :
 		       asked->compat.eager_limit <= rxm_conf.buf_size ? CHAN_OK : CHAN_KIND_BAD;
 	hs.addr_len = asked->hs.addr_len;
 	memcpy(hs.addr, asked->hs.addr, hs.addr_len);
@@ -619,7 +620,9 @@ static void log_refusal(struct rxm_link *link, const struct fi_info *info, const
 		CHAN_WARN_SPARSE(&link->chan, "refused a connection from %s: %s\n", text,
 				 reason == CHAN_ADDR_BAD ? "it claims the address of another host" :
 				 reason == CHAN_KIND_BAD ? "its FI_OFI_RXM_BUFFER_SIZE is longer than "
-				 "ours: set the same on both sides" : asked->compat.swapped ?
+				 "ours: set the same on both sides" : link->secured ?
+				 "it speaks the compatible format, which a key or FI_SECURITY excludes" :
+				 asked->compat.swapped ?
 				 "it is built for processors of the other byte order" :
 				 rxm_conf.wire == RXM_WIRE_NATIVE ? "its handshake is malformed, or in "
 				 "the compatible format, which FI_OFI_RXM_WIRE excludes" :

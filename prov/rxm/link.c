@@ -64,6 +64,11 @@ static int link_setup(struct rxm_link *link, const struct obj_ep *ep)
 		return ret;
 	link->chan.poller = &poller->chan;
 	ret = layer_lower_info(&rxm_layer, ep->info, &link->info);
+	if (ret == -FI_ENODATA && ep->sec) {
+		FI_WARN(rxm_conf.prov, FI_LOG_EP_CTRL, "no endpoint is made: FI_SECURITY or a key asks for "
+			"protection, and the provider below has none; see fi_security(7)\n");
+		return -FI_EACCES;
+	}
 	if (!ret && ep->domain)
 		ret = rxm_home_get(ep->domain, &home);
 	if (!ret)
@@ -98,6 +103,7 @@ static int link_open(struct eng_ep *ep, struct eng_pep *pep, struct eng_link **l
 	link->chan.base.ops = &rxm_link_ops;
 	link->chan.base.prog = base->prog;
 	link->chan.base.ep = ep;
+	link->secured = base->sec != NULL;
 	link->chan.base.attr = (struct eng_link_attr) {
 		.max_payload = PAYLOAD_MAX,
 		.eager_limit = PAYLOAD_MAX,	/* holding a rendezvous costs its description alone */
@@ -105,7 +111,7 @@ static int link_open(struct eng_ep *ep, struct eng_pep *pep, struct eng_link **l
 		.addr_len = link->chan.addr_len,
 		.stays = true,
 	};
-	if (rxm_conf.local)
+	if (rxm_conf.local && !base->sec)
 		chan_select_open(ep, &link->chan);
 	*link_p = &link->chan.base;
 	return 0;
@@ -141,5 +147,6 @@ const struct eng_link_ops rxm_link_ops = {
 	.peer_get = chan_peer_get,
 	.peer_put = chan_peer_put,
 	.send = send_pkt,
+	.secures = true,
 	.held = { .hold = link_hold, .pull = rxm_rx_pull, .unplace = chan_unplace_none },
 };

@@ -7,10 +7,16 @@
 #include "base/provider.h"
 #include "channel/select.h"
 #include "coll/register.h"
+#include "engine/offer.h"
 #include "conn.h"
+#include "info/check.h"
 #include "net/opt.h"
+#include "secure/key.h"
 
 static struct fi_provider rxm_prov;
+
+/* What eng_offer_limits are, and that connections can be protected: by the provider below, which is asked. */
+static struct info_limits limits;
 
 static const struct eng_domain_ops domain_ops = {
 	.mr_expose = rxm_mr_expose,
@@ -45,6 +51,8 @@ const struct layer rxm_layer = {
 	.min_msg_size = RXM_BUF_MIN,
 	.addr_max = RXM_ADDR_MAX,
 	.regions = true,
+	.limits = &limits,
+	.keys_below = true,
 	.adopt = adopt_tags,
 	.inject_size = &rxm_conf.inject_size,
 	.tx_size = &rxm_conf.tx_size,
@@ -68,6 +76,9 @@ static struct fi_provider rxm_prov = {
 OFI_PROVIDER_INI(rxm)
 {
 	coll_register();
+	limits = eng_offer_limits;
+	limits.secures = true;
+	limits.auth_key_size = SEC_KEYS_MAX * SEC_KEY_RECORD_SIZE;
 	rxm_conf.prov = &rxm_prov;
 	rxm_conf_define();
 	return &rxm_prov;

@@ -42,7 +42,8 @@ static const struct kind {
 	{ "loop", FI_EP_RDM, false },
 	{ "udp;ofi_rxd", FI_EP_RDM, false },
 	{ "udp;ofi_rxd", FI_EP_MSG, false },
-	{ "tcp;ofi_rxm", FI_EP_RDM, false },
+	{ "tcp;ofi_rxm", FI_EP_RDM, true },
+	{ "verbs;ofi_rxm", FI_EP_RDM, false },
 	{ "verbs", FI_EP_MSG, false },
 	{ "verbs", FI_EP_DGRAM, false },
 };

@@ -44,14 +44,14 @@ static void offer_fill(struct eng_offer *offer, const struct layer *layer,
 
 /* ---- getinfo ----------------------------------------------------------------------- */
 
-static int copy_addr(void **to_p, size_t *len_p, const void *addr, size_t len)
+static int copy_bytes(void **to_p, size_t *len_p, const void *from, size_t len)
 {
-	if (!addr)
+	if (!from)
 		return 0;
 	*to_p = malloc(len);
 	if (!*to_p)
 		return -FI_ENOMEM;
-	memcpy(*to_p, addr, len);
+	memcpy(*to_p, from, len);
 	*len_p = len;
 	return 0;
 }
@@ -60,6 +60,21 @@ static int copy_text(char **to_p, const char *text)
 {
 	*to_p = text ? strdup(text) : NULL;
 	return text && !*to_p ? -FI_ENOMEM : 0;
+}
+
+/* copy_key - the endpoint below gets the key of the endpoint, or of its domain. */
+static int copy_key(const struct fi_info *hints, struct fi_info *lower)
+{
+	const struct fi_ep_attr *ep = hints->ep_attr;
+	const struct fi_domain_attr *domain = hints->domain_attr;
+
+	if (ep && ep->auth_key && ep->auth_key_size)
+		return copy_bytes((void **) &lower->ep_attr->auth_key, &lower->ep_attr->auth_key_size, ep->auth_key,
+				 ep->auth_key_size);
+	if (domain && domain->auth_key && domain->auth_key_size)
+		return copy_bytes((void **) &lower->ep_attr->auth_key, &lower->ep_attr->auth_key_size,
+				 domain->auth_key, domain->auth_key_size);
+	return 0;
 }
 
 /* The part of the program's hints that concerns the provider below. */
@@ -79,9 +94,10 @@ static struct fi_info *lower_hints(const struct layer *layer, const struct fi_in
 	if (!lower->fabric_attr->prov_name ||
 	    copy_text(&lower->fabric_attr->name, hints->fabric_attr->name) ||
 	    (hints->domain_attr && copy_text(&lower->domain_attr->name, hints->domain_attr->name)) ||
-	    copy_addr(&lower->src_addr, &lower->src_addrlen, hints->src_addr, hints->src_addrlen) ||
-	    copy_addr(&lower->dest_addr, &lower->dest_addrlen, hints->dest_addr,
-		      hints->dest_addrlen)) {
+	    copy_bytes(&lower->src_addr, &lower->src_addrlen, hints->src_addr, hints->src_addrlen) ||
+	    copy_bytes(&lower->dest_addr, &lower->dest_addrlen, hints->dest_addr,
+		      hints->dest_addrlen) ||
+	    (layer->keys_below && copy_key(hints, lower))) {
 		fi_freeinfo(lower);
 		return NULL;
 	}
@@ -114,19 +130,19 @@ static int offer_meet(const struct layer *layer, uint32_t version, const struct 
 		      const struct fi_info *lower, struct eng_offer *offer, const struct explain_label *label,
 		      struct fi_info **info_p)
 {
+	const struct info_limits *limits = layer->limits ? layer->limits : &eng_offer_limits;
 	int mode = layer->regions ? layer_region_mode(lower) : 0, ret = -FI_ENODATA;
 	size_t key_size = offer->domain.mr_key_size;
 
 	if (mode) {
 		offer->domain.mr_mode = mode;
 		offer->domain.mr_key_size = lower->domain_attr->mr_key_size;
-		ret = info_check(layer->prov, &offer->info, &eng_offer_limits, hints, version, label,
-				 info_p);
+		ret = info_check(layer->prov, &offer->info, limits, hints, version, label, info_p);
 		offer->domain.mr_mode = 0;
 		offer->domain.mr_key_size = key_size;
 	}
 	return ret != -FI_ENODATA ? ret :
-	       info_check(layer->prov, &offer->info, &eng_offer_limits, hints, version, label, info_p);
+	       info_check(layer->prov, &offer->info, limits, hints, version, label, info_p);
 }
 
 /* Offer @type over @lower, if that meets @hints. */
@@ -244,7 +260,7 @@ static int keep_wildcard(const struct fi_info *info, struct fi_info *lower)
 		return 0;
 	free(lower->src_addr);
 	lower->src_addr = NULL;
-	return copy_addr(&lower->src_addr, &lower->src_addrlen, info->src_addr, info->src_addrlen);
+	return copy_bytes(&lower->src_addr, &lower->src_addrlen, info->src_addr, info->src_addrlen);
 }
 
 int layer_lower_info(const struct layer *layer, const struct fi_info *info,

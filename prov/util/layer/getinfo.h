@@ -10,6 +10,9 @@
 
 #include <rdma/fi_endpoint.h>
 #include <rdma/providers/fi_prov.h>
+#include <stdbool.h>
+
+struct info_limits;
 
 struct layer {
 	struct fi_provider *prov;	/* the layer, for log lines */
@@ -23,6 +26,9 @@ struct layer {
 	size_t addr_max;		/* maximum length of its address */
 	bool regions;			/* regions are registered below, too: with its keys and addresses,
 					 * for programs that can have those */
+	const struct info_limits *limits;	/* of offers; NULL: eng_offer_limits */
+	bool keys_below;		/* the endpoints below protect what the layer sends: they are given its keys,
+					 * and one that cannot is not offered */
 	/* Optional: adds to the hints for the provider below, whose name is in @hints. */
 	void (*ask)(struct fi_info *hints);
 	/* Optional: adjusts an answer of that provider to how its endpoints are used here. */

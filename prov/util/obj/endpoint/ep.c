@@ -12,10 +12,20 @@
 
 /* ---- life ---------------------------------------------------------------- */
 
+/* take_key - an endpoint without a key has that of its domain, which a layer passes on. */
+static void take_key(const struct obj_domain *domain, struct fi_ep_attr *attr)
+{
+	if (attr->auth_key_size || !domain->attr->auth_key_size)
+		return;
+	attr->auth_key = domain->attr->auth_key;
+	attr->auth_key_size = domain->attr->auth_key_size;
+}
+
 /* What the program left out of its info is as the domain has it. */
 static struct fi_info *copy_info(const struct obj_domain *domain, const struct fi_info *info)
 {
 	struct fi_info whole = *info;
+	struct fi_ep_attr attr;
 
 	whole.next = NULL;
 	if (!whole.tx_attr)
@@ -28,6 +38,11 @@ static struct fi_info *copy_info(const struct obj_domain *domain, const struct f
 		whole.domain_attr = domain->info->domain_attr;
 	if (!whole.fabric_attr)
 		whole.fabric_attr = domain->info->fabric_attr;
+	if (whole.ep_attr) {
+		attr = *whole.ep_attr;
+		take_key(domain, &attr);
+		whole.ep_attr = &attr;
+	}
 	return fi_dupinfo(&whole);
 }
 
