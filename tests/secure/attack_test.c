@@ -12,421 +12,10 @@
  * FI_TCP_FIREWALL_ADDR lets the proxy have an address of its own; that a connection is refused which was led
  * elsewhere is shown in a process without.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include "base/test/verify.h"
-#include <arpa/inet.h>
-#include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <poll.h>
-#include <rdma/fabric.h>
-#include <rdma/fi_cm.h>
-#include <rdma/fi_domain.h>
-#include <rdma/fi_endpoint.h>
-#include <rdma/fi_errno.h>
-#include <rdma/fi_ext.h>
-#include <rdma/fi_tagged.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include "tests/secure/proxy.h"
 
-#include "obj/test/calls.h"
-#include "secure/channel.h"
-
-#define SIZE 64			/* of a message */
-#define FLIGHT 8192		/* bytes of a connection in one direction */
-#define QUIET_MS 60		/* after an attack nothing comes any more */
 #define WAIT_MS 20000
 #define STRANGERS 1000
-#define TLS_HEAD 5
-
-/* ---- the log ------------------------------------------------------------------ */
-
-static char logged[1 << 18];
-static size_t logged_len;
-
-static int log_enabled(const struct fi_provider *prov, enum fi_log_level level, enum fi_log_subsys subsys,
-		       uint64_t flags)
-{
-	return level <= FI_LOG_INFO;
-}
-
-static int log_ready(const struct fi_provider *prov, enum fi_log_level level, enum fi_log_subsys subsys,
-		     uint64_t flags, uint64_t *showtime)
-{
-	return level <= FI_LOG_INFO;
-}
-
-static void log_line(const struct fi_provider *prov, enum fi_log_level level, enum fi_log_subsys subsys,
-		     const char *func, int line, const char *msg)
-{
-	size_t len = strlen(msg);
-
-	if (logged_len + len < sizeof(logged)) {
-		memcpy(logged + logged_len, msg, len + 1);
-		logged_len += len;
-	}
-}
-
-static int log_close(struct fid *fid)
-{
-	return 0;
-}
-
-static struct fi_ops log_fi_ops = { .size = sizeof(struct fi_ops), .close = log_close };
-static struct fi_ops_log log_ops = {
-	.size = sizeof(struct fi_ops_log), .enabled = log_enabled, .ready = log_ready, .log = log_line,
-};
-static struct fid_logging log_fid = {
-	.fid = { .fclass = FI_CLASS_LOG, .ops = &log_fi_ops }, .ops = &log_ops,
-};
-
-static void assert_logged(const char *text)
-{
-	if (!strstr(logged, text))
-		fail_msg("no line has \"%s\", but:\n%s", text, logged);
-}
-
-/* ---- endpoints ------------------------------------------------------------------- */
-
-struct side {
-	struct fi_info *info;
-	struct fid_fabric *fabric;
-	struct fid_domain *domain;
-	struct fid_ep *ep;
-	struct fid_cq *cq;
-	struct fid_av *av;
-	struct sockaddr_in name;
-	uint8_t buf[SIZE];
-	int err;		/* of the last operation that failed */
-};
-
-static struct side member, bystander;
-static uint8_t job_key[32], other_key[32], message[SIZE];
-
-static struct fi_info *get_info(const uint8_t *key)
-{
-	struct fi_info *hints = fi_allocinfo(), *info;
-
-	CHECK(hints);
-	hints->caps = FI_TAGGED;
-	hints->ep_attr->type = FI_EP_RDM;
-	hints->domain_attr->data_progress = hints->domain_attr->control_progress = FI_PROGRESS_MANUAL;
-	hints->fabric_attr->prov_name = strdup("tcp");
-	if (key) {
-		hints->ep_attr->auth_key = malloc(sizeof(job_key));
-		memcpy(hints->ep_attr->auth_key, key, sizeof(job_key));
-		hints->ep_attr->auth_key_size = sizeof(job_key);
-	}
-	CALL(fi_getinfo(FI_VERSION(2, 0), "127.0.0.1", "0", FI_SOURCE, hints, &info));
-	fi_freeinfo(hints);
-	return info;
-}
-
-/* @key: NULL: it has none */
-static void open_side(struct side *s, const char *level, const uint8_t *key)
-{
-	struct fi_cq_attr cq = { .format = FI_CQ_FORMAT_TAGGED };
-	struct fi_av_attr av = { .type = FI_AV_TABLE };
-	size_t len = sizeof(s->name);
-
-	memset(s, 0, sizeof(*s));
-	setenv("FI_SECURITY", level, 1);
-	s->info = get_info(key);
-	CALL(fi_fabric(s->info->fabric_attr, &s->fabric, NULL));
-	CALL(fi_domain(s->fabric, s->info, &s->domain, NULL));
-	CALL(fi_cq_open(s->domain, &cq, &s->cq, NULL));
-	CALL(fi_av_open(s->domain, &av, &s->av, NULL));
-	CALL(fi_endpoint(s->domain, s->info, &s->ep, NULL));
-	CALL(fi_ep_bind(s->ep, &s->cq->fid, FI_SEND | FI_RECV));
-	CALL(fi_ep_bind(s->ep, &s->av->fid, 0));
-	CALL(fi_enable(s->ep));
-	CALL(fi_getname(&s->ep->fid, &s->name, &len));
-}
-
-static void close_side(struct side *s)
-{
-	CALL(fi_close(&s->ep->fid));
-	CALL(fi_close(&s->av->fid));
-	CALL(fi_close(&s->cq->fid));
-	CALL(fi_close(&s->domain->fid));
-	CALL(fi_close(&s->fabric->fid));
-	fi_freeinfo(s->info);
-}
-
-static fi_addr_t knows(struct side *s, const struct sockaddr_in *addr)
-{
-	fi_addr_t to;
-
-	CHECK(fi_av_insert(s->av, addr, 1, &to, 0, NULL) == 1);
-	return to;
-}
-
-/* poll_side - 1: a completion; -1: an error, in s->err. */
-static int poll_side(struct side *s)
-{
-	struct fi_cq_err_entry err = { 0 };
-	struct fi_cq_tagged_entry entry;
-	ssize_t ret = fi_cq_read(s->cq, &entry, 1);
-
-	if (ret != -FI_EAVAIL)
-		return ret == 1;
-	CHECK(fi_cq_readerr(s->cq, &err, 0) == 1);
-	s->err = err.err;
-	return -1;
-}
-
-static void post_recv(struct side *s)
-{
-	memset(s->buf, 0, sizeof(s->buf));
-	CALL(fi_trecv(s->ep, s->buf, sizeof(s->buf), NULL, FI_ADDR_UNSPEC, 1, 0, NULL));
-}
-
-static void post_send(struct side *s, fi_addr_t to)
-{
-	ssize_t ret;
-
-	while ((ret = fi_tsend(s->ep, message, sizeof(message), NULL, to, 1, NULL)) == -FI_EAGAIN)
-		poll_side(s);
-	CALL(ret);
-}
-
-/* ---- the proxy --------------------------------------------------------------------- */
-
-enum way {
-	PASS,
-	FLIP,		/* the bit @bit of the byte @at of direction @dir */
-	CUT,		/* end both streams in good order after @at bytes of @dir */
-	DROP,		/* the record @at of @dir, counted from the end of the handshake */
-	TWICE,		/* it again */
-	SWAP,		/* it behind the next one */
-	REFLECT,	/* what comes in @dir goes back */
-	SPLICE,		/* in its place the record @at of the connection before */
-};
-
-struct attack {
-	enum way way;
-	int dir;		/* 0: what the connecting peer sends; 1: what it gets */
-	size_t at;
-	int bit;
-};
-
-static struct {
-	int listener, fd[2];		/* the connecting peer, the member; -1: none */
-	struct sockaddr_in name;
-	struct attack attack;		/* of the next connection; then PASS */
-	struct attack now;		/* of this one */
-	bool broken;			/* the attack was made */
-	uint64_t broken_ms;
-	unsigned conns;
-	size_t len[2], sent[2];		/* bytes that came, and of them those handed on */
-	size_t records[2];		/* sealed ones that were handed on */
-	uint8_t bytes[2][FLIGHT];
-	size_t last_len[2];		/* of the connection before */
-	uint8_t last[2][FLIGHT];
-	uint8_t held[FLIGHT];		/* SWAP */
-	size_t held_len;
-} proxy = { .fd = { -1, -1 } };
-
-static int listen_at(struct sockaddr_in *name)
-{
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
-	socklen_t len = sizeof(*name);
-
-	*name = (struct sockaddr_in) { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	CHECK(fd >= 0);
-	CALL(bind(fd, (struct sockaddr *) name, sizeof(*name)));
-	CALL(listen(fd, 16));
-	CALL(getsockname(fd, (struct sockaddr *) name, &len));
-	return fd;
-}
-
-static int connect_to(const struct sockaddr_in *name)
-{
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
-
-	CHECK(fd >= 0);
-	CALL(connect(fd, (const struct sockaddr *) name, sizeof(*name)));
-	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int) { 1 }, sizeof(int));
-	return fd;
-}
-
-static void proxy_end(void)
-{
-	int i;
-
-	for (i = 0; i < 2; i++) {
-		if (proxy.fd[i] >= 0)
-			close(proxy.fd[i]);
-		proxy.fd[i] = -1;
-	}
-}
-
-static void proxy_accept(void)
-{
-	struct pollfd pfd = { proxy.listener, POLLIN, 0 };
-
-	if (proxy.fd[0] >= 0 || poll(&pfd, 1, 0) <= 0)
-		return;
-	memcpy(proxy.last, proxy.bytes, sizeof(proxy.last));
-	memcpy(proxy.last_len, proxy.len, sizeof(proxy.len));
-	memset(proxy.len, 0, sizeof(proxy.len));
-	memset(proxy.sent, 0, sizeof(proxy.sent));
-	memset(proxy.records, 0, sizeof(proxy.records));
-	proxy.held_len = 0;
-	proxy.fd[0] = accept(proxy.listener, NULL, NULL);
-	CHECK(proxy.fd[0] >= 0);
-	proxy.fd[1] = connect_to(&member.name);
-	proxy.now = proxy.attack;
-	proxy.attack = (struct attack) { PASS, 0, 0, 0 };
-	proxy.conns++;
-}
-
-static void proxy_broke(void)
-{
-	proxy.broken = true;
-	proxy.broken_ms = now_ms();
-}
-
-static void forward(int to, const uint8_t *buf, size_t len)
-{
-	if (proxy.fd[to] >= 0 && send(proxy.fd[to], buf, len, MSG_NOSIGNAL) < 0)
-		proxy_end();
-}
-
-/* record_at - length of the record that begins at @at of what came in @dir; 0: it is not whole.
- * @sealed_p: [out] it is not one of TLS
- */
-static size_t record_at(const uint8_t *bytes, size_t have, size_t at, bool *sealed_p)
-{
-	const uint8_t *head = bytes + at;
-	size_t left = have - at, need;
-
-	*sealed_p = left >= TLS_HEAD && !(head[0] >= 20 && head[0] <= 23 && head[1] == 3);
-	if (left < TLS_HEAD)
-		return 0;
-	need = *sealed_p ? sec_channel_need(head, left) : TLS_HEAD + (size_t) (head[3] << 8 | head[4]);
-	return need <= left ? need : 0;
-}
-
-/* last_record - the sealed record @no of the connection before. */
-static const uint8_t *last_record(int dir, size_t no, size_t *len_p)
-{
-	size_t at, len;
-	bool sealed;
-
-	for (at = 0; (len = record_at(proxy.last[dir], proxy.last_len[dir], at, &sealed)); at += len) {
-		if (!sealed || no--)
-			continue;
-		*len_p = len;
-		return proxy.last[dir] + at;
-	}
-	return NULL;
-}
-
-/* on_record - hand on a sealed record, in the attacker's way. */
-static void on_record(int dir, const uint8_t *record, size_t len)
-{
-	bool chosen = dir == proxy.now.dir && proxy.records[dir]++ == proxy.now.at && proxy.now.way >= DROP;
-	size_t other_len = 0;
-	const uint8_t *other;
-
-	if (chosen)
-		proxy_broke();
-	if (chosen && proxy.now.way == SPLICE) {
-		other = last_record(dir, proxy.now.at, &other_len);
-		CHECK(other);
-		forward(!dir, other, other_len);
-		return;
-	}
-	if (chosen && proxy.now.way == SWAP) {
-		memcpy(proxy.held, record, len);
-		proxy.held_len = len;
-		return;
-	}
-	if (!chosen || proxy.now.way != DROP)
-		forward(!dir, record, len);
-	if (chosen && proxy.now.way == TWICE)
-		forward(!dir, record, len);
-	if (proxy.held_len && dir == proxy.now.dir && !chosen) {
-		forward(!dir, proxy.held, proxy.held_len);
-		proxy.held_len = 0;
-	}
-}
-
-static void by_records(int dir)
-{
-	uint8_t *bytes = proxy.bytes[dir];
-	size_t len;
-	bool sealed;
-
-	while ((len = record_at(bytes, proxy.len[dir], proxy.sent[dir], &sealed))) {
-		if (sealed)
-			on_record(dir, bytes + proxy.sent[dir], len);
-		else
-			forward(!dir, bytes + proxy.sent[dir], len);
-		proxy.sent[dir] += len;
-	}
-}
-
-static void by_bytes(int dir)
-{
-	size_t from = proxy.sent[dir], len = proxy.len[dir] - from, at = proxy.now.at;
-	bool hit = proxy.now.dir == dir && proxy.now.way != PASS && at >= from && at < from + len;
-	uint8_t copy[FLIGHT];
-
-	memcpy(copy, proxy.bytes[dir] + from, len);
-	proxy.sent[dir] += len;
-	if (hit)
-		proxy_broke();
-	if (hit && proxy.now.way == FLIP)
-		copy[at - from] ^= (uint8_t) (1 << proxy.now.bit);
-	if (proxy.now.way == REFLECT && dir == proxy.now.dir) {
-		forward(dir, copy, len);
-		return;
-	}
-	forward(!dir, copy, hit && proxy.now.way == CUT ? at - from : len);
-	if (hit && proxy.now.way == CUT)
-		proxy_end();
-}
-
-static void proxy_read(int dir)
-{
-	uint8_t *room = proxy.bytes[dir] + proxy.len[dir];
-	ssize_t ret = recv(proxy.fd[dir], room, FLIGHT - proxy.len[dir], MSG_DONTWAIT);
-
-	if (ret < 0 && errno == EAGAIN)
-		return;
-	if (ret <= 0) {
-		proxy_end();
-		return;
-	}
-	proxy.len[dir] += (size_t) ret;
-	if (proxy.now.way >= DROP && proxy.now.way != REFLECT)
-		by_records(dir);
-	else
-		by_bytes(dir);
-}
-
-/* proxy_poll - an attack that only delays ends with the connection. */
-static void proxy_poll(void)
-{
-	int dir;
-
-	proxy_accept();
-	for (dir = 0; dir < 2; dir++)
-		if (proxy.fd[dir] >= 0)
-			proxy_read(dir);
-	if (proxy.broken && proxy.fd[0] >= 0 && proxy.now.way != PASS && now_ms() > proxy.broken_ms + QUIET_MS / 2)
-		proxy_end();
-}
 
 /* ---- one attempt -------------------------------------------------------------------- */
 
@@ -779,13 +368,14 @@ static int led(void)
 }
 
 /* in_child - the library reads some variables once. */
-static int in_child(int (*run)(void), const char *level)
+static int in_child(int (*run)(void), const char *prov, const char *level)
 {
 	int status = 0;
 	pid_t pid = fork();
 
 	if (!pid) {
-		printf("# %s\n", level);
+		printf("# %s, %s\n", prov, level);
+		setenv("PROV", prov, 1);
 		setenv("LEVEL", level, 1);
 		exit(run() ? 1 : 0);
 	}
@@ -794,9 +384,20 @@ static int in_child(int (*run)(void), const char *level)
 
 int main(void)
 {
+	static const char *const provs[] = {
+		"tcp",
+#if HAVE_RXM
+		"tcp;ofi_rxm",
+#endif
+	};
+	int failed = 0;
+	size_t i;
+
 	setvbuf(stdout, NULL, _IONBF, 0);
 	setenv("FI_LOG_INTERVAL", "1", 1);
 	unsetenv("FI_AUTH_KEY_FILE");
-	return in_child(on_path, "encrypt") + in_child(on_path, "auth") + in_child(led, "encrypt") +
-	       in_child(led, "auth") ? 1 : 0;
+	for (i = 0; i < sizeof(provs) / sizeof(provs[0]); i++)
+		failed += in_child(on_path, provs[i], "encrypt") + in_child(on_path, provs[i], "auth") +
+			  in_child(led, provs[i], "encrypt") + in_child(led, provs[i], "auth");
+	return failed ? 1 : 0;
 }
