@@ -57,6 +57,7 @@ script_tests = \
 	tests/mpi/ompi_rxd_test \
 	tests/mpi/ompi_test \
 	tests/mutants/list_test \
+	tests/secure/cert_live_test \
 	tests/secure/lanes_test \
 	tests/tools/debian_tools \
 	tests/tools/fi_keygen_test \

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
+EXTRA_DIST += tests/secure/make_certs
+
 if HAVE_CMOCKA
 if HAVE_TCP
 secure_api_tests = tests/secure/attack_test tests/secure/refuse_test

@@ -19,6 +19,7 @@
 #define RECORD_ROOM (SEC_RECORD_MAX + SEC_RECORD_OVER)
 #define BUF_SIZE (2 * RECORD_ROOM)	/* what is sealed before the socket is given it; or a record that is
 					 * incomplete, and one read */
+#define TLS_MAJOR 3			/* the second byte of a record of TLS */
 #define SEND_IOV (64 + 1)		/* entries that tx.c gathers, at most */
 
 _Static_assert(BUF_SIZE >= TLS_HEAD + SEC_SHAKE_IN_MAX, "a record of TLS fits");
@@ -123,6 +124,16 @@ static ssize_t no_record(struct tcp_conn *conn)
 	return -1;
 }
 
+/* refused_cert - a server verifies the certificate of a client after that has done all of its part, and says so in
+ * a record of TLS.
+ */
+static ssize_t refused_cert(struct tcp_conn *conn)
+{
+	tcp_sec_log(conn, "refuses our certificate", "its log says why");
+	errno = EACCES;
+	return -1;
+}
+
 /* A record holds a whole packet, and nothing else. */
 ssize_t tcp_sec_recv(struct tcp_conn *conn, uint8_t *buf, size_t size)
 {
@@ -134,6 +145,8 @@ ssize_t tcp_sec_recv(struct tcp_conn *conn, uint8_t *buf, size_t size)
 	if (ret <= 0)
 		return ret;
 	need = sec_channel_need(sec->in, SEC_RECORD_HEAD);
+	if (!need && conn->ours && sec->by_cert && sec->in[1] == TLS_MAJOR)
+		return refused_cert(conn);
 	if (!need || need > size + SEC_RECORD_OVER)
 		return no_record(conn);
 	ret = tcp_sec_in_fill(conn, need);

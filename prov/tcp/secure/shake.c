@@ -31,11 +31,17 @@ const char *tcp_sec_text(const struct tcp_conn *conn)
 	return texts[tcp_sec_level(conn)];
 }
 
+/* same_proof - what the peer has proven is what an endpoint with @policy asks for. */
+static bool same_proof(const struct sec_policy *policy, const struct tcp_sec *sec)
+{
+	return sec->by_cert ? policy->certs != NULL : sec_keys_find(&policy->keys, sec->key_name) != NULL;
+}
+
 bool tcp_sec_may_take(const struct tcp_link *link, const struct tcp_conn *conn)
 {
 	enum sec_level level = link->sec ? link->sec->level : SEC_NONE;
 
-	if (level == tcp_sec_level(conn) && (!level || sec_keys_find(&link->sec->keys, conn->sec->key_name)))
+	if (level == tcp_sec_level(conn) && (!level || same_proof(link->sec, conn->sec)))
 		return true;
 	TCP_WARN(link->conf, "fi_accept: the connection request is %s, and FI_SECURITY or auth_key of this "
 		 "endpoint asks for %s, or for another key: set the same for the passive endpoint\n", tcp_sec_text(conn),
@@ -72,7 +78,8 @@ static void set_to(const struct tcp_conn *conn, struct sec_shake_attr *attr)
 {
 	union net_sa own;
 
-	if (conn->link->conf->firewall_addr)
+	/* the address that a certificate must have is the one that was inserted, whatever is translated behind it */
+	if (conn->link->conf->firewall_addr && !attr->certs)
 		return;
 	if (conn->ours)
 		pack_addr(&conn->peer, attr->to);
@@ -92,6 +99,7 @@ static int open_shake(struct tcp_conn *conn, struct sec_policy *policy)
 	struct sec_shake_attr attr = {
 		.server = !conn->ours,
 		.keys = sec->keys,
+		.certs = policy->certs,
 		.level = policy->level,
 		.version = TCP_WIRE_VERSION,
 		.oldest = TCP_WIRE_OLDEST,
@@ -150,6 +158,7 @@ int tcp_sec_new(struct tcp_conn *conn)
 	conn->sec->end.free = free_sec;
 	list_add_tail(&conn->sec->end.node, &conn->ends);
 	conn->sec->level = policy->level;
+	conn->sec->by_cert = policy->certs != NULL;
 	conn->sec->keys = malloc(sizeof(*conn->sec->keys));
 	if (!conn->sec->keys)
 		return -FI_ENOMEM;

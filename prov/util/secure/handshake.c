@@ -10,61 +10,18 @@
 #include <string.h>
 
 #if HAVE_OPENSSL
-#include <dlfcn.h>
-#include <openssl/bio.h>
-#include <openssl/err.h>
-#include <openssl/ssl.h>
 #include <pthread.h>
 
-#define LIBSSL "libssl.so.3"
+#include "secure/cert.h"
+#include "secure/tls.h"
 
-/* The functions of libssl, and of the libcrypto that it brings. */
-#define SSL_CALLS(X) \
-	X(BIO_new) \
-	X(BIO_ctrl_pending) \
-	X(BIO_read) \
-	X(BIO_s_mem) \
-	X(BIO_write) \
-	X(ERR_clear_error) \
-	X(SSL_CIPHER_find) \
-	X(SSL_CTX_ctrl) \
-	X(SSL_CTX_free) \
-	X(SSL_CTX_new) \
-	X(SSL_CTX_set_ciphersuites) \
-	X(SSL_CTX_set_num_tickets) \
-	X(SSL_CTX_set_options) \
-	X(SSL_CTX_set_psk_find_session_callback) \
-	X(SSL_CTX_set_psk_use_session_callback) \
-	X(SSL_SESSION_free) \
-	X(SSL_SESSION_new) \
-	X(SSL_SESSION_set1_master_key) \
-	X(SSL_SESSION_set_cipher) \
-	X(SSL_SESSION_set_protocol_version) \
-	X(SSL_do_handshake) \
-	X(SSL_export_keying_material) \
-	X(SSL_free) \
-	X(SSL_get_error) \
-	X(SSL_get_ex_data) \
-	X(SSL_new) \
-	X(SSL_session_reused) \
-	X(SSL_set_accept_state) \
-	X(SSL_set_bio) \
-	X(SSL_set_connect_state) \
-	X(SSL_set_ex_data) \
-	X(SSL_set_verify) \
-	X(TLS_method)
-
-static struct {
-#define SSL_MEMBER(name) __typeof__(&(name)) name;
-	SSL_CALLS(SSL_MEMBER)
-#undef SSL_MEMBER
-} tls;
-
+static const struct sec_tls *tls;
 static const char *missing;
-static SSL_CTX *ssl_ctx;
+static SSL_CTX *ssl_ctx;		/* for keys */
 static pthread_once_t load_once = PTHREAD_ONCE_INIT;
 
 struct sec_shake {
+	struct sec_cert_shake cert;	/* first; of use with attr.certs */
 	struct sec_shake_attr attr;
 	SSL *ssl;
 	BIO *in, *out;		/* of @ssl */
@@ -87,13 +44,13 @@ static void say_why(struct sec_shake *shake, const char *text)
 static SSL_SESSION *make_session(SSL *ssl, const uint8_t psk[SEC_HASH_SIZE])
 {
 	static const uint8_t aes_128_gcm_sha256[] = { 0x13, 0x01 };
-	SSL_SESSION *session = tls.SSL_SESSION_new();
+	SSL_SESSION *session = tls->SSL_SESSION_new();
 
-	if (session && tls.SSL_SESSION_set1_master_key(session, psk, SEC_HASH_SIZE) == 1 &&
-	    tls.SSL_SESSION_set_cipher(session, tls.SSL_CIPHER_find(ssl, aes_128_gcm_sha256)) == 1 &&
-	    tls.SSL_SESSION_set_protocol_version(session, TLS1_3_VERSION) == 1)
+	if (session && tls->SSL_SESSION_set1_master_key(session, psk, SEC_HASH_SIZE) == 1 &&
+	    tls->SSL_SESSION_set_cipher(session, tls->SSL_CIPHER_find(ssl, aes_128_gcm_sha256)) == 1 &&
+	    tls->SSL_SESSION_set_protocol_version(session, TLS1_3_VERSION) == 1)
 		return session;
-	tls.SSL_SESSION_free(session);
+	tls->SSL_SESSION_free(session);
 	return NULL;
 }
 
@@ -111,7 +68,7 @@ static SSL_SESSION *import_session(SSL *ssl, const struct sec_key *key,
 /* The client's key. */
 static int on_use(SSL *ssl, const EVP_MD *md, const unsigned char **id, size_t *id_len, SSL_SESSION **session_p)
 {
-	struct sec_shake *shake = tls.SSL_get_ex_data(ssl, 0);
+	struct sec_shake *shake = tls->SSL_get_ex_data(ssl, 0);
 	const struct sec_key *key = &shake->attr.keys->key[0];
 
 	shake->context = (struct sec_context) {
@@ -158,7 +115,7 @@ static const char *context_reason(const struct sec_shake *shake, const struct se
  */
 static int on_find(SSL *ssl, const unsigned char *identity, size_t len, SSL_SESSION **session_p)
 {
-	struct sec_shake *shake = tls.SSL_get_ex_data(ssl, 0);
+	struct sec_shake *shake = tls->SSL_get_ex_data(ssl, 0);
 	const struct sec_key *key = NULL;
 	uint8_t name[SEC_NAME_SIZE], dummy[SEC_HASH_SIZE];
 	const char *reason;
@@ -178,45 +135,23 @@ static int on_find(SSL *ssl, const unsigned char *identity, size_t len, SSL_SESS
 	return *session_p != NULL;
 }
 
-static bool make_context(void)
+static void make_ready(void)
 {
-	ssl_ctx = tls.SSL_CTX_new(tls.TLS_method());
-	if (!ssl_ctx)
-		return false;
-	tls.SSL_CTX_set_options(ssl_ctx, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION);
-	tls.SSL_CTX_set_psk_use_session_callback(ssl_ctx, on_use);
-	tls.SSL_CTX_set_psk_find_session_callback(ssl_ctx, on_find);
-	tls.SSL_CTX_ctrl(ssl_ctx, SSL_CTRL_SET_SESS_CACHE_MODE, SSL_SESS_CACHE_OFF, NULL);
-	return tls.SSL_CTX_ctrl(ssl_ctx, SSL_CTRL_SET_MIN_PROTO_VERSION, TLS1_3_VERSION, NULL) == 1 &&
-	       tls.SSL_CTX_ctrl(ssl_ctx, SSL_CTRL_SET_MAX_PROTO_VERSION, TLS1_3_VERSION, NULL) == 1 &&
-	       tls.SSL_CTX_set_ciphersuites(ssl_ctx, "TLS_AES_128_GCM_SHA256:TLS_CHACHA20_POLY1305_SHA256") == 1 &&
-	       tls.SSL_CTX_set_num_tickets(ssl_ctx, 0) == 1;
-}
-
-static void load_tls(void)
-{
-	void *lib;
-
-	if (!sec_crypto_get(&missing))
+	tls = sec_tls_get(&missing);
+	if (!tls)
 		return;
-	lib = dlopen(LIBSSL, RTLD_NOW | RTLD_LOCAL);
-	if (!lib) {
-		missing = LIBSSL " (OpenSSL 3) cannot be loaded: is the package libssl3 installed?";
+	ssl_ctx = sec_tls_context(tls);
+	if (!ssl_ctx) {
+		missing = "libssl makes no context for TLS 1.3";
 		return;
 	}
-#define LOAD_CALL(name) \
-	tls.name = (__typeof__(tls.name)) dlsym(lib, #name); \
-	if (!tls.name) \
-		missing = LIBSSL " has no " #name;
-	SSL_CALLS(LOAD_CALL)
-#undef LOAD_CALL
-	if (!missing && !make_context())
-		missing = LIBSSL " makes no context for TLS 1.3";
+	tls->SSL_CTX_set_psk_use_session_callback(ssl_ctx, on_use);
+	tls->SSL_CTX_set_psk_find_session_callback(ssl_ctx, on_find);
 }
 
 bool sec_shake_ready(const char **why_p)
 {
-	pthread_once(&load_once, load_tls);
+	pthread_once(&load_once, make_ready);
 	if (missing)
 		*why_p = missing;
 	return !missing;
@@ -224,41 +159,60 @@ bool sec_shake_ready(const char **why_p)
 
 static bool open_ssl(struct sec_shake *shake)
 {
-	shake->ssl = tls.SSL_new(ssl_ctx);
-	shake->in = tls.BIO_new(tls.BIO_s_mem());
-	shake->out = tls.BIO_new(tls.BIO_s_mem());
-	if (!shake->ssl || !shake->in || !shake->out || tls.SSL_set_ex_data(shake->ssl, 0, shake) != 1)
+	const struct sec_certs *certs = shake->attr.certs;
+
+	shake->ssl = tls->SSL_new(certs ? sec_certs_context(certs) : ssl_ctx);
+	shake->in = tls->BIO_new(tls->BIO_s_mem());
+	shake->out = tls->BIO_new(tls->BIO_s_mem());
+	if (!shake->ssl || !shake->in || !shake->out || tls->SSL_set_ex_data(shake->ssl, 0, shake) != 1)
 		return false;
-	tls.SSL_set_bio(shake->ssl, shake->in, shake->out);
+	tls->SSL_set_bio(shake->ssl, shake->in, shake->out);
 	if (shake->attr.server)
-		tls.SSL_set_accept_state(shake->ssl);
+		tls->SSL_set_accept_state(shake->ssl);
 	else
-		tls.SSL_set_connect_state(shake->ssl);
+		tls->SSL_set_connect_state(shake->ssl);
+	if (certs)
+		return sec_cert_shake_begin(&shake->cert, shake->ssl, shake->attr.to);
 	/* A server has no certificate, and a client takes none: without the key there is no handshake. */
 	if (!shake->attr.server)
-		tls.SSL_set_verify(shake->ssl, SSL_VERIFY_PEER, NULL);
+		tls->SSL_set_verify(shake->ssl, SSL_VERIFY_PEER, NULL);
 	return true;
+}
+
+/* is_proven - the handshake is done.  One that ended without a key of ours, or a chain, proves nothing. */
+static bool is_proven(struct sec_shake *shake)
+{
+	if (shake->attr.certs)
+		return sec_cert_shake_proven(&shake->cert, shake->ssl);
+	return shake->proven && tls->SSL_session_reused(shake->ssl);
+}
+
+static const char *failed_reason(const struct sec_shake *shake)
+{
+	if (*shake->cert.why)
+		return shake->cert.why;
+	if (shake->attr.certs)
+		return "the peer takes no certificate of ours, has none, or bytes were altered; its log says more";
+	return shake->attr.server ? "the peer does not have the key that it names, or bytes were altered" :
+		"the peer does not have our key, refuses it, or bytes were altered; its log says more";
 }
 
 static void shake_step(struct sec_shake *shake)
 {
 	int ret, err;
 
-	tls.ERR_clear_error();
-	ret = tls.SSL_do_handshake(shake->ssl);
-	err = ret == 1 ? SSL_ERROR_NONE : tls.SSL_get_error(shake->ssl, ret);
+	tls->ERR_clear_error();
+	ret = tls->SSL_do_handshake(shake->ssl);
+	err = ret == 1 ? SSL_ERROR_NONE : tls->SSL_get_error(shake->ssl, ret);
 	if (err == SSL_ERROR_WANT_READ)
 		return;
-	/* A handshake that ended without a key of ours proves nothing. */
-	if (err == SSL_ERROR_NONE && shake->proven &&
-	    tls.SSL_session_reused(shake->ssl)) {
+	if (err == SSL_ERROR_NONE && is_proven(shake)) {
 		shake->state = SEC_SHAKE_DONE;
 		return;
 	}
-	say_why(shake, shake->attr.server ? "the peer does not have the key that it names, or bytes were altered" :
-		"the peer does not have our key, refuses it, or bytes were altered; its log says more");
+	say_why(shake, failed_reason(shake));
 	shake->state = SEC_SHAKE_FAILED;
-	tls.ERR_clear_error();
+	tls->ERR_clear_error();
 }
 
 int sec_shake_open(const struct sec_shake_attr *attr, struct sec_shake **shake_p)
@@ -268,6 +222,10 @@ int sec_shake_open(const struct sec_shake_attr *attr, struct sec_shake **shake_p
 	if (!shake)
 		return -FI_ENOMEM;
 	shake->attr = *attr;
+	shake->cert = (struct sec_cert_shake) {
+		.certs = attr->certs, .server = attr->server, .level = (uint8_t) attr->level,
+		.version = attr->version, .oldest = attr->oldest,
+	};
 	shake->proven = !attr->server;
 	if (!open_ssl(shake)) {
 		sec_shake_close(shake);
@@ -282,7 +240,7 @@ int sec_shake_open(const struct sec_shake_attr *attr, struct sec_shake **shake_p
 /* The memory of the queues goes with libssl's object, whose they are from SSL_set_bio() on. */
 void sec_shake_close(struct sec_shake *shake)
 {
-	tls.SSL_free(shake->ssl);
+	tls->SSL_free(shake->ssl);
 	explicit_bzero(shake, sizeof(*shake));
 	free(shake);
 }
@@ -292,14 +250,14 @@ enum sec_shake_state sec_shake_feed(struct sec_shake *shake, const uint8_t *buf,
 	if (shake->state != SEC_SHAKE_RUNNING)
 		return shake->state;
 	shake->fed += len;
-	if (shake->fed > SEC_SHAKE_IN_MAX || tls.BIO_write(shake->in, buf, (int) len) != (int) len) {
+	if (shake->fed > SEC_SHAKE_IN_MAX || tls->BIO_write(shake->in, buf, (int) len) != (int) len) {
 		say_why(shake, "the peer sends more than a handshake");
 		shake->state = SEC_SHAKE_FAILED;
 		return shake->state;
 	}
 	shake_step(shake);
 	/* What comes behind the last message of the handshake would be of TLS's own records. */
-	if (shake->state == SEC_SHAKE_DONE && tls.BIO_ctrl_pending(shake->in)) {
+	if (shake->state == SEC_SHAKE_DONE && tls->BIO_ctrl_pending(shake->in)) {
 		say_why(shake, "bytes behind the handshake");
 		shake->state = SEC_SHAKE_FAILED;
 	}
@@ -308,7 +266,7 @@ enum sec_shake_state sec_shake_feed(struct sec_shake *shake, const uint8_t *buf,
 
 size_t sec_shake_take(struct sec_shake *shake, uint8_t *buf, size_t size)
 {
-	int ret = tls.BIO_read(shake->out, buf, size > INT32_MAX ? INT32_MAX : (int) size);
+	int ret = tls->BIO_read(shake->out, buf, size > INT32_MAX ? INT32_MAX : (int) size);
 
 	return ret > 0 ? (size_t) ret : 0;
 }
@@ -318,7 +276,7 @@ bool sec_shake_export(struct sec_shake *shake, uint8_t secret[SEC_HASH_SIZE])
 	static const char label[] = "EXPORTER-libfabric-channel";
 
 	assert(shake->state == SEC_SHAKE_DONE);
-	return tls.SSL_export_keying_material(shake->ssl, secret, SEC_HASH_SIZE, label, sizeof(label) - 1, NULL, 0,
+	return tls->SSL_export_keying_material(shake->ssl, secret, SEC_HASH_SIZE, label, sizeof(label) - 1, NULL, 0,
 					      0) == 1;
 }
 

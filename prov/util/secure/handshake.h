@@ -24,15 +24,19 @@ enum sec_shake_state {
 	SEC_SHAKE_FAILED,	/* sec_shake_why() says why; what there is to take is an alert for the peer */
 };
 
+struct sec_certs;
+
 struct sec_shake_attr {
 	bool server;
 	const struct sec_keys *keys;	/* lives as long as the handshake */
+	const struct sec_certs *certs;	/* in place of keys; lives as long, too; NULL: keys */
 	uint8_t id[16];			/* random, of this endpoint: the client's in a context, and what
 					 * a server does not accept from a client */
 	enum sec_level level;
 	uint8_t version, oldest;	/* of the wire */
 	uint8_t to[SEC_TO_SIZE];	/* client: whom it means; server: what it was reached by.  A client that
-					 * means another one is not accepted.  0: not compared */
+					 * means another one is not accepted.  0: not compared.  With @certs: that
+					 * the server's certificate must name */
 };
 
 struct sec_shake;

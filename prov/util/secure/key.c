@@ -103,8 +103,7 @@ const struct sec_key *sec_keys_find(const struct sec_keys *keys, const uint8_t n
 	return NULL;
 }
 
-/* Who could have read or replaced it? */
-static const char *owner_reason(int fd)
+const char *sec_file_reason(int fd, bool secret)
 {
 	struct stat st;
 
@@ -114,8 +113,10 @@ static const char *owner_reason(int fd)
 		return "it is no regular file";
 	if (st.st_uid != geteuid() && st.st_uid != 0)
 		return "it belongs to another user";
-	if (st.st_mode & (S_IRWXG | S_IRWXO))
+	if (secret && st.st_mode & (S_IRWXG | S_IRWXO))
 		return "others may read or change it: chmod 600";
+	if (st.st_mode & (S_IWGRP | S_IWOTH))
+		return "others may change it: chmod 644";
 	return NULL;
 }
 
@@ -141,7 +142,7 @@ int sec_keys_read(struct sec_keys *keys, const char *path, char *why, size_t why
 	ssize_t len;
 
 	memset(keys, 0, sizeof(*keys));
-	reason = fd < 0 ? strerror(errno) : owner_reason(fd);
+	reason = fd < 0 ? strerror(errno) : sec_file_reason(fd, true);
 	if (!reason) {
 		len = read_file(fd, buf);
 		reason = len < 0 ? strerror(errno) : sec_keys_parse(keys, buf, (size_t) len);

@@ -51,6 +51,11 @@ const char *sec_keys_parse(struct sec_keys *keys, const uint8_t *buf, size_t len
  */
 int sec_keys_read(struct sec_keys *keys, const char *path, char *why, size_t why_len);
 
+/* sec_file_reason - could others have replaced the file, or, with @secret, read it?  NULL, or why it is refused: a
+ * text that is never freed.
+ */
+const char *sec_file_reason(int fd, bool secret);
+
 /* sec_keys_find - the key of that name, or NULL. */
 const struct sec_key *sec_keys_find(const struct sec_keys *keys, const uint8_t name[SEC_NAME_SIZE]);
 

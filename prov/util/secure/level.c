@@ -40,7 +40,7 @@ int sec_level_get(const struct sec_wish *wish, enum sec_level *level_p, char *wh
 	if (wish->level && !parse_level(wish->level, level_p))
 		snprintf(why, why_len, "FI_SECURITY=%.32s is none of none, auth and encrypt", wish->level);
 	else if (*level_p != SEC_NONE && !wish->has_key)
-		snprintf(why, why_len, "FI_SECURITY=%s takes a key: set FI_AUTH_KEY_FILE to a file of fi_keygen",
+		snprintf(why, why_len, "FI_SECURITY=%s takes a key: set FI_AUTH_KEY_FILE to a file of fi_keygen, or FI_TLS_CERT",
 			 names[*level_p]);
 	else if (*level_p != SEC_NONE && !sec_crypto_get(&reason))
 		snprintf(why, why_len, "FI_SECURITY=%s is not possible: %s", names[*level_p], reason);

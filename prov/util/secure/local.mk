@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 prov_util_libutil_la_SOURCES += \
+	prov/util/secure/cert.c \
+	prov/util/secure/cert.h \
 	prov/util/secure/channel.c \
 	prov/util/secure/channel.h \
 	prov/util/secure/crypto.c \
@@ -15,10 +17,13 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/secure/policy.h \
 	prov/util/secure/record.c \
 	prov/util/secure/record.h \
+	prov/util/secure/tls.c \
+	prov/util/secure/tls.h \
 	prov/util/secure/window.c
 EXTRA_DIST += prov/util/secure/README.md
 
 secure_tests = \
+	prov/util/secure/cert_test \
 	prov/util/secure/channel_test \
 	prov/util/secure/handshake_test \
 	prov/util/secure/key_test \
@@ -29,6 +34,9 @@ secure_test_libs = prov/util/libutil.la src/base/libbase.la src/libfabric.la $(C
 if HAVE_CMOCKA
 check_PROGRAMS += $(secure_tests)
 TESTS += $(secure_tests)
+prov_util_secure_cert_test_SOURCES = prov/util/secure/cert_test.c
+prov_util_secure_cert_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_secure_cert_test_LDADD = $(secure_test_libs)
 prov_util_secure_channel_test_SOURCES = prov/util/secure/channel_test.c
 prov_util_secure_channel_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_util_secure_channel_test_LDADD = $(secure_test_libs)
@@ -48,6 +56,7 @@ endif
 
 # The fuzzer needs clang: "make prov/util/secure/test/fuzz_parse CC=clang".
 EXTRA_PROGRAMS += prov/util/secure/test/fuzz_parse
-prov_util_secure_test_fuzz_parse_SOURCES = prov/util/secure/test/fuzz_parse.c prov/util/secure/channel.c \
-	prov/util/secure/crypto.c prov/util/secure/handshake.c prov/util/secure/key.c prov/util/secure/record.c
+prov_util_secure_test_fuzz_parse_SOURCES = prov/util/secure/test/fuzz_parse.c prov/util/secure/cert.c prov/util/secure/channel.c \
+	prov/util/secure/crypto.c prov/util/secure/handshake.c prov/util/secure/key.c \
+	prov/util/secure/record.c prov/util/secure/tls.c
 prov_util_secure_test_fuzz_parse_CFLAGS = $(AM_CFLAGS) -g -fsanitize=fuzzer,address

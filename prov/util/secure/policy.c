@@ -19,11 +19,27 @@ static char *get_variable(const char *name)
 	return fi_param_get_str(NULL, name, &text) ? NULL : text;
 }
 
+static struct sec_cert_files get_files(void)
+{
+	return (struct sec_cert_files) {
+		.cert = get_variable("tls_cert"), .key = get_variable("tls_key"), .ca = get_variable("tls_ca"),
+		.crl = get_variable("tls_crl"), .peers = get_variable("tls_peers"),
+	};
+}
+
+/* has_files - is any of them set?  One that is left over asks for protection, too. */
+static bool has_files(const struct sec_cert_files *files)
+{
+	return files->cert || files->key || files->ca || files->crl || files->peers;
+}
+
 static struct sec_wish get_wish(bool has_key)
 {
+	struct sec_cert_files files = get_files();
+
 	return (struct sec_wish) {
 		.level = get_variable("security"),
-		.has_key = has_key || get_variable("auth_key_file"),
+		.has_key = has_key || get_variable("auth_key_file") || has_files(&files),
 	};
 }
 
@@ -67,13 +83,25 @@ static int read_file_keys(struct sec_policy *policy, char *why)
 	return sec_keys_read(&policy->keys, path, why, SEC_WHY_MAX);
 }
 
+static int read_environment(struct sec_policy *policy, char *why)
+{
+	struct sec_cert_files files = get_files();
+
+	if (!has_files(&files))
+		return read_file_keys(policy, why);
+	if (!get_variable("auth_key_file"))
+		return sec_certs_open(&files, &policy->certs, why, SEC_WHY_MAX);
+	snprintf(why, SEC_WHY_MAX, "FI_AUTH_KEY_FILE and FI_TLS_* are set: unset the key, or all of the certificates");
+	return -FI_EACCES;
+}
+
 static int find_keys(const struct sec_source *source, struct sec_policy *policy, char *why)
 {
 	if (source->ep_key_len)
 		return parse_attr(&policy->keys, source->ep_key, source->ep_key_len, "the endpoint", why);
 	if (source->domain_key_len)
 		return parse_attr(&policy->keys, source->domain_key, source->domain_key_len, "the domain", why);
-	return read_file_keys(policy, why);
+	return read_environment(policy, why);
 }
 
 /* fill_policy - libssl is asked for first: the names of keys take libcrypto. */
@@ -122,6 +150,7 @@ void sec_policy_close(struct sec_policy *policy)
 	if (!policy)
 		return;
 	free(policy->path);
+	sec_certs_close(policy->certs);
 	explicit_bzero(policy, sizeof(*policy));
 	free(policy);
 }

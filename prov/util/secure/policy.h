@@ -3,13 +3,14 @@
 
 /*
  * policy.h - what an endpoint protects its connections with: the one place where a level and keys are
- * decided, from FI_SECURITY, FI_AUTH_KEY_FILE and the auth_key attributes.
+ * decided, from FI_SECURITY, FI_AUTH_KEY_FILE, FI_TLS_* and the auth_key attributes.
  */
 #ifndef SEC_POLICY_H
 #define SEC_POLICY_H
 
 #include <sys/stat.h>
 
+#include "secure/cert.h"
 #include "secure/key.h"
 #include "secure/level.h"
 
@@ -27,7 +28,8 @@ struct sec_source {
 struct sec_policy {
 	enum sec_level level;		/* above SEC_NONE */
 	uint8_t id[SEC_ID_SIZE];	/* random, of the endpoint */
-	struct sec_keys keys;
+	struct sec_keys keys;		/* none with @certs */
+	struct sec_certs *certs;	/* in place of keys; NULL: keys */
 	char *path;			/* of the file that they come from; NULL: from an attribute */
 	struct stat read;		/* the file when it was last read */
 };

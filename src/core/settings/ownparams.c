@@ -74,6 +74,18 @@ static const struct {
 	{ "auth_key_file", FI_PARAM_STRING,
 	  "File with the key of a job, of fi_keygen(1): its endpoints talk with holders of the key alone "
 	  "(default: none)" },
+	{ "tls_cert", FI_PARAM_STRING,
+	  "File with a certificate (PEM), and those of CAs between it and the one that peers trust: endpoints "
+	  "talk with those alone that have one, too, in place of a key (default: none; fi_security(7))" },
+	{ "tls_key", FI_PARAM_STRING,
+	  "File with the private key of FI_TLS_CERT, which only its owner may read (default: none)" },
+	{ "tls_ca", FI_PARAM_STRING,
+	  "File with the certificates of CAs that peers' certificates come from (default: none)" },
+	{ "tls_crl", FI_PARAM_STRING,
+	  "File with the lists of certificates that these CAs have revoked, of each one (default: not looked at)" },
+	{ "tls_peers", FI_PARAM_STRING,
+	  "Names that clients' certificates may have, or patterns with * and ?, with commas between "
+	  "(default: all of FI_TLS_CA)" },
 	{ "spin_us", FI_PARAM_SIZE_T,
 	  "Microseconds that a blocking call polls before it sleeps, at most, and that a thread "
 	  "polls in vain before each few polls yield the processor; 0: at once (default: 50)" },
