@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,14 +50,29 @@ static const char *reason_against(int fd)
 	return st.st_size / RECORD_SIZE < KEYS_MAX ? NULL : "it has 16 keys already";
 }
 
+/* put_record - all of it or nothing: a file that ends in the middle of a key is refused with all of its keys. */
+static bool put_record(int fd, const unsigned char record[RECORD_SIZE])
+{
+	off_t end = lseek(fd, 0, SEEK_END);
+	ssize_t ret = end < 0 ? -1 : write(fd, record, RECORD_SIZE);
+	int err;
+
+	if (ret == RECORD_SIZE && !fsync(fd))
+		return true;
+	err = ret >= 0 && ret < RECORD_SIZE ? ENOSPC : errno;
+	if (end >= 0 && ftruncate(fd, end))
+		err = errno;
+	errno = err;
+	return false;
+}
+
 static bool write_key(int fd)
 {
 	unsigned char record[RECORD_SIZE];
 	bool done;
 
 	memcpy(record, HEAD, HEAD_SIZE);
-	done = getrandom(record + HEAD_SIZE, KEY_SIZE, 0) == KEY_SIZE &&
-	       write(fd, record, sizeof(record)) == RECORD_SIZE && !fsync(fd);
+	done = getrandom(record + HEAD_SIZE, KEY_SIZE, 0) == KEY_SIZE && put_record(fd, record);
 	explicit_bzero(record, sizeof(record));
 	return done;
 }
@@ -76,6 +92,8 @@ static int make_key(const char *path, bool append)
 int main(int argc, char **argv)
 {
 	bool append = argc > 1 && !strcmp(argv[1], "-a");
+
+	signal(SIGXFSZ, SIG_IGN);	/* a limit of the file's size is an error of write() */
 
 	if (argc == 2 && (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help")))
 		return print_usage(stdout);
