@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "secure/handshake.h"
 
@@ -63,6 +64,19 @@ static int parse_attr(struct sec_keys *keys, const uint8_t *key, size_t len, con
 	return -FI_EACCES;
 }
 
+/* make_absolute - the file is read again when it has changed, also by a program that changes its directory. */
+static char *make_absolute(const char *path)
+{
+	char *dir = *path == '/' ? NULL : getcwd(NULL, 0), *whole = NULL;
+
+	if (!dir)
+		return strdup(path);
+	if (asprintf(&whole, "%s/%s", dir, path) < 0)
+		whole = NULL;
+	free(dir);
+	return whole;
+}
+
 static int read_file_keys(struct sec_policy *policy, char *why)
 {
 	const char *path = get_variable("auth_key_file");
@@ -75,7 +89,7 @@ static int read_file_keys(struct sec_policy *policy, char *why)
 		snprintf(why, SEC_WHY_MAX, "FI_AUTH_KEY_FILE is set, and empty: give the file's name, or unset it");
 		return -FI_EACCES;
 	}
-	policy->path = strdup(path);
+	policy->path = make_absolute(path);
 	if (!policy->path)
 		return -FI_ENOMEM;
 	if (stat(path, &policy->read))

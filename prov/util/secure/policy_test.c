@@ -157,6 +157,25 @@ static void rotation(void **state)
 	sec_policy_close(policy);
 }
 
+/* A path is that of the directory in which the endpoint was opened. */
+static void other_directory(void **state)
+{
+	struct sec_policy *policy;
+	struct sec_keys keys;
+	char why[SEC_WHY_MAX];
+
+	assert_int_equal(chdir("/tmp"), 0);
+	write_key(1, 0600);
+	set_env(NULL, path + sizeof("/tmp/") - 1);
+	policy = assert_level(&no_source, SEC_ENCRYPT);
+	assert_int_equal(chdir("/"), 0);
+	write_key(2, 0600);
+	sec_policy_keys(policy, &keys, why);
+	assert_string_equal(why, "");
+	assert_int_equal(keys.key[0].bytes[0], 2);
+	sec_policy_close(policy);
+}
+
 static int begin(void **state)
 {
 	int fd = mkstemp(path);
@@ -181,6 +200,7 @@ int main(void)
 		cmocka_unit_test(files),
 		cmocka_unit_test(attributes),
 		cmocka_unit_test(rotation),
+		cmocka_unit_test(other_directory),
 	};
 
 	if (!sec_crypto_get(NULL))
