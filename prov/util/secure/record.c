@@ -7,6 +7,8 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "base/iov.h"
+
 bool sec_path_secret(const uint8_t exported[SEC_HASH_SIZE], uint32_t path, const uint8_t fresh[SEC_HASH_SIZE],
 		     bool to_server, uint8_t secret[SEC_HASH_SIZE])
 {
@@ -20,6 +22,7 @@ bool sec_path_secret(const uint8_t exported[SEC_HASH_SIZE], uint32_t path, const
 
 #if HAVE_OPENSSL
 #define KEY_MAX 32
+#define BLOCK 16		/* bytes, of AES; ChaCha20's are longer */
 
 #if ENABLE_DEBUG
 /* The last keys that seal: one that comes twice would use its nonces twice. */
@@ -131,7 +134,6 @@ static bool put_bytes(struct sec_dir *dir, const struct sec_crypto *calls, const
 	size_t piece;
 	int have;
 
-	dir->bytes += len;
 	for (; len; in += piece, len -= piece) {
 		piece = len < PIECE_MAX ? len : PIECE_MAX;
 		if (calls->EVP_CipherUpdate(dir->ctx, out_p ? *out_p : NULL, &have, in, (int) piece) != 1)
@@ -153,6 +155,14 @@ static bool put_list(struct sec_dir *dir, const struct sec_crypto *calls, const 
 	return true;
 }
 
+/* count_record - what the cipher works on is blocks, and one more for the tag: short records count for more than they
+ * carry.  Both sides count the same, whatever pieces they have.
+ */
+static void count_record(struct sec_dir *dir, size_t aad, size_t len)
+{
+	dir->bytes += (aad + BLOCK - 1) / BLOCK * BLOCK + (len + BLOCK - 1) / BLOCK * BLOCK + BLOCK;
+}
+
 bool sec_seal(struct sec_dir *dir, uint64_t no, const struct iovec *aad, size_t aad_cnt, const struct iovec *src,
 	      size_t src_cnt, uint8_t *out, uint8_t tag[SEC_TAG_SIZE])
 {
@@ -161,6 +171,7 @@ bool sec_seal(struct sec_dir *dir, uint64_t no, const struct iovec *aad, size_t 
 	int have;
 
 	assert(dir->seals);
+	count_record(dir, iov_total(aad, aad_cnt), iov_total(src, src_cnt));
 	return begin_record(dir, calls, no) && put_list(dir, calls, aad, aad_cnt, NULL) &&
 	       put_list(dir, calls, src, src_cnt, &out) &&
 	       calls->EVP_CipherFinal_ex(dir->ctx, rest, &have) == 1 &&
@@ -177,6 +188,7 @@ bool sec_open(struct sec_dir *dir, uint64_t no, const struct iovec *aad, size_t 
 
 	assert(!dir->seals);
 	memcpy(want, tag, sizeof(want));
+	count_record(dir, iov_total(aad, aad_cnt), len);
 	opened = begin_record(dir, calls, no) && put_list(dir, calls, aad, aad_cnt, NULL) &&
 		 put_bytes(dir, calls, in, len, &out) &&
 		 calls->EVP_CIPHER_CTX_ctrl(dir->ctx, EVP_CTRL_AEAD_SET_TAG, SEC_TAG_SIZE, want) == 1 &&

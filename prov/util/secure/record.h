@@ -40,7 +40,7 @@ struct sec_dir {
 	bool seals;
 	uint8_t secret[SEC_HASH_SIZE];	/* of this key; the next is derived from it */
 	uint8_t iv[SEC_IV_SIZE];
-	uint64_t bytes;			/* sealed or opened under this key */
+	uint64_t bytes;			/* of whole blocks that the cipher has worked on under this key */
 	uint64_t forged;		/* records that did not open under it */
 };
 
