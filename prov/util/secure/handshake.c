@@ -95,10 +95,21 @@ static bool is_other(const uint8_t client[SEC_TO_SIZE], const uint8_t server[SEC
 	       memcmp(client, server, SEC_TO_SIZE);
 }
 
+/* is_meant - the client says that it means this endpoint, by the address at which it was reached: also one that
+ * connects to itself, by another address of its host perhaps.
+ */
+static bool is_meant(const uint8_t client[SEC_TO_SIZE], const uint8_t server[SEC_TO_SIZE])
+{
+	static const uint8_t not_said[SEC_TO_SIZE];
+
+	return memcmp(client, not_said, SEC_TO_SIZE) && !memcmp(client, server, SEC_TO_SIZE);
+}
+
 /* Why a client whose key is known is not accepted, or NULL. */
 static const char *context_reason(const struct sec_shake *shake, const struct sec_context *context)
 {
-	if (context->role != SEC_ROLE_CLIENT || !memcmp(context->client, shake->attr.id, sizeof(context->client)))
+	if (context->role != SEC_ROLE_CLIENT || (!is_meant(context->to, shake->attr.to) &&
+						 !memcmp(context->client, shake->attr.id, sizeof(context->client))))
 		return "it is our own message, sent back to us";
 	if (is_other(context->to, shake->attr.to))
 		return "the peer means another address: its connection was led here on the way, or addresses are "

@@ -282,6 +282,20 @@ static void reflected(void **state)
 	end(w);
 }
 
+/* It connects to itself, by an address that it does not know as its own. */
+static void to_self(void **state)
+{
+	struct world *w = new_world();
+
+	memcpy(w->attr[1].id, w->attr[0].id, sizeof(w->attr[1].id));
+	memset(w->attr[0].to, 7, sizeof(w->attr[0].to));
+	memset(w->attr[1].to, 7, sizeof(w->attr[1].to));
+	begin(w);
+	run(w);
+	agree(w);
+	end(w);
+}
+
 static void garbage(void **state)
 {
 	uint8_t buf[1024];
@@ -339,6 +353,7 @@ int main(void)
 		cmocka_unit_test(altered),
 		cmocka_unit_test(replayed),
 		cmocka_unit_test(reflected),
+		cmocka_unit_test(to_self),
 		cmocka_unit_test(garbage),
 		cmocka_unit_test(behind),
 	};
