@@ -79,6 +79,8 @@ void tcp_hello_pack(const struct tcp_hello *hello, uint8_t *out)
 
 	addr_pack(&hello->addr, &w.addr);
 	w.addr.host = htobe32(hello->host);
+	if (hello->type == TCP_WIRE_REFUSE && hello->reason == CHAN_INSECURE)
+		w.addr.host = w.commit = 0;	/* in the clear, to a peer without the key */
 	memcpy(out, &w, sizeof(w));
 }
 

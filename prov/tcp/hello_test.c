@@ -96,6 +96,22 @@ static void addresses_of_both_families_and_none(void **state)
 	assert_memory_equal(&got.addr, &want.addr, sizeof(got.addr));
 }
 
+/* A peer that has not proven the key learns why, and neither the host nor the exact build. */
+static void a_refusal_in_the_clear_names_no_host(void **state)
+{
+	uint8_t buf[TCP_WIRE_HELLO_SIZE];
+	struct tcp_hello want = sample(0), got;
+
+	want.type = TCP_WIRE_REFUSE;
+	want.reason = CHAN_INSECURE;
+	want.host = 7;
+	tcp_hello_pack(&want, buf);
+	assert_int_equal(tcp_hello_parse(buf, sizeof(buf), &got), TCP_HELLO_OK);
+	assert_int_equal(got.reason, CHAN_INSECURE);
+	assert_int_equal(got.host, 0);
+	assert_int_equal(got.version.release.commit, 0);
+}
+
 static void impossible_fields_are_found(void **state)
 {
 	static const struct { size_t at; uint8_t value; } bad[] = {
@@ -289,6 +305,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_handshake_survives_every_split),
 		cmocka_unit_test(addresses_of_both_families_and_none),
+		cmocka_unit_test(a_refusal_in_the_clear_names_no_host),
 		cmocka_unit_test(impossible_fields_are_found),
 		cmocka_unit_test(another_version_can_still_be_told_why),
 		cmocka_unit_test(a_handshake_in_the_other_byte_order_is_found),
