@@ -52,7 +52,7 @@ int tcp_sec_begin(struct tcp_conn *conn);
 /* tcp_sec_is_open - has the peer proven the key? */
 bool tcp_sec_is_open(const struct tcp_conn *conn);
 
-/* tcp_sec_is_speaking - has the peer begun a handshake that is not proven yet?  Also where nothing is protected. */
+/* tcp_sec_is_speaking - has the peer begun a handshake, by a whole record, that is not proven yet?  Also where nothing is protected. */
 bool tcp_sec_is_speaking(const struct tcp_conn *conn);
 
 /* tcp_sec_shake - there is input: go on.  True when the peer has proven the key just now.  Else more input is

@@ -178,7 +178,7 @@ bool tcp_sec_is_open(const struct tcp_conn *conn)
 
 bool tcp_sec_is_speaking(const struct tcp_conn *conn)
 {
-	return conn->sec && conn->sec->heard && !conn->sec->open;
+	return conn->sec && conn->sec->spoken && !conn->sec->open;
 }
 
 /* send_shake - what the handshake has to say, which is shorter than any socket buffer. */
@@ -312,6 +312,7 @@ bool tcp_sec_shake(struct tcp_conn *conn)
 				read_ended(conn, ret);
 			return false;
 		}
+		sec->spoken = true;
 		state = sec_shake_feed(sec->shake, sec->in, len);
 		tcp_sec_in_use(conn, len);
 		ret = send_shake(conn);

@@ -22,6 +22,7 @@ struct tcp_sec {
 	bool by_cert;			/* the proof is a certificate, else a key */
 	uint8_t key_name[SEC_NAME_SIZE];	/* of the key that a client has proven */
 	bool heard;			/* bytes of the handshake have come */
+	bool spoken;			/* a whole record of it */
 	bool plain;			/* a request in the clear has come: its first byte is in @in */
 	struct sec_channel chan;
 	uint8_t *out;			/* sealed bytes that the socket has not taken; NULL: none */
