@@ -17,6 +17,9 @@
 #define WAIT_MS 20000
 #define STRANGERS 1000
 
+static struct side bystander;
+static uint8_t job_key[SIDE_KEY_SIZE], other_key[SIDE_KEY_SIZE];
+
 /* ---- one attempt -------------------------------------------------------------------- */
 
 static void check_buffer(bool came)

@@ -14,6 +14,8 @@
 #define QUIET_MS 60		/* after an attack nothing comes any more */
 #define TLS_HEAD 5
 
+static struct side member;
+
 /* ---- the proxy --------------------------------------------------------------------- */
 
 enum way {

@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 
 #include "secure/policy.h"
+#include "secure/secret.h"
 
 #define TLS_TYPE_MIN 20			/* change_cipher_spec, alert, handshake, application_data */
 #define TLS_TYPE_MAX 23
@@ -117,9 +118,7 @@ static void shake_close(struct tcp_sec *sec)
 	if (sec->shake)
 		sec_shake_close(sec->shake);
 	sec->shake = NULL;
-	if (sec->keys)
-		sec_keys_wipe(sec->keys);
-	free(sec->keys);
+	sec_secret_free(sec->keys, sizeof(*sec->keys));
 	sec->keys = NULL;
 }
 
@@ -159,7 +158,7 @@ int tcp_sec_new(struct tcp_conn *conn)
 	list_add_tail(&conn->sec->end.node, &conn->ends);
 	conn->sec->level = policy->level;
 	conn->sec->by_cert = policy->certs != NULL;
-	conn->sec->keys = malloc(sizeof(*conn->sec->keys));
+	conn->sec->keys = sec_secret_new(sizeof(*conn->sec->keys));
 	if (!conn->sec->keys)
 		return -FI_ENOMEM;
 	sec_policy_keys(policy, conn->sec->keys, why);

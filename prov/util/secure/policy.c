@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "secure/handshake.h"
+#include "secure/secret.h"
 
 /* get_variable - also where it is empty: a name that was misspelt in a script does not switch protection off. */
 static char *get_variable(const char *name)
@@ -146,7 +147,7 @@ int sec_policy_open(const struct sec_source *source, struct sec_policy **policy_
 	*policy_p = NULL;
 	if (ret || level == SEC_NONE)
 		return ret;
-	policy = calloc(1, sizeof(*policy));
+	policy = sec_secret_new(sizeof(*policy));
 	if (!policy)
 		return -FI_ENOMEM;
 	policy->level = level;
@@ -165,8 +166,7 @@ void sec_policy_close(struct sec_policy *policy)
 		return;
 	free(policy->path);
 	sec_certs_close(policy->certs);
-	explicit_bzero(policy, sizeof(*policy));
-	free(policy);
+	sec_secret_free(policy, sizeof(*policy));
 }
 
 static bool is_same_file(const struct stat *a, const struct stat *b)
