@@ -116,6 +116,18 @@ static bool says_unknown(const struct info_options *o)
 	return unknown;
 }
 
+/* print_security - where -v or --explain shows more than what is offered. */
+static void print_security(const struct info_options *o)
+{
+	struct fi_param *params;
+	int cnt;
+
+	if (o->task == INFO_ENV || o->json || (!o->verbose && !o->explain) || fi_getparams(&params, &cnt))
+		return;
+	info_print_security(params, cnt);
+	fi_freeparams(params);
+}
+
 static void print_failure(const struct info_options *o, int ret)
 {
 	fprintf(stderr, "%s: %d (%s)\n", o->task == INFO_ENV ? "fi_getparams" : "fi_getinfo",
@@ -151,6 +163,7 @@ static int run_task(const struct info_options *o)
 		print_text(o, &a);
 	if (o->explain && !o->json && !ret)
 		info_explain_print(&ex, stdout);
+	print_security(o);
 	fi_freeinfo(a.infos);
 	if (a.params)
 		fi_freeparams(a.params);

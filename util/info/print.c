@@ -81,3 +81,25 @@ void info_print_env(const struct fi_param *params, int cnt, const char *substr)
 		putchar('\n');
 	}
 }
+
+static const char *find_value(const struct fi_param *params, int cnt, const char *name)
+{
+	for (int i = 0; i < cnt; i++)
+		if (!strcmp(params[i].name, name))
+			return params[i].value;
+	return NULL;
+}
+
+void info_print_security(const struct fi_param *params, int cnt)
+{
+	static const char *const keys[] = { "FI_AUTH_KEY_FILE", "FI_TLS_CERT" };
+	const char *level = find_value(params, cnt, "FI_SECURITY"), *key = NULL;
+	size_t i;
+
+	for (i = 0; i < sizeof(keys) / sizeof(keys[0]) && !key; i++)
+		if (find_value(params, cnt, keys[i]))
+			key = keys[i];
+	if (level || key)
+		printf("# connections: %s (%s; fi_security(7))\n", level ? level : "encrypt",
+		       key ? key : "FI_SECURITY without a key: no endpoint can be opened without an auth_key");
+}

@@ -21,6 +21,9 @@ void info_print_providers(const struct fi_info *list);
  */
 void info_print_env(const struct fi_param *params, int cnt, const char *substr);
 
+/* info_print_security - the level of FI_SECURITY and what it comes from, where variables ask for one. */
+void info_print_security(const struct fi_param *params, int cnt);
+
 /* info_print_param_type, info_print_param_match - shared with the JSON form. */
 const char *info_print_param_type(enum fi_param_type type);
 int info_print_param_match(const struct fi_param *param, const char *substr);
