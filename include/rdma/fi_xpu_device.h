@@ -44,12 +44,11 @@ FI_XPU_FUNC int fi_xpu_send(struct fid_xpu_ep *ep, const void *buf, size_t len,
 {
 	struct fi_xpu_ring_record rec;
 
-	(void) scope;
 	switch (ep->fid.prov_id) {
 	case FI_XPU_RING_PROV:
 		fi_xpu_ring_fill(&rec, FI_XPU_RING_SEND, buf, len, desc, dest_addr, context, flags);
 		rec.data = data;
-		return fi_xpu_ring_post(ep, &rec, 16);
+		return fi_xpu_ring_post(ep, &rec, 16, scope);
 	default:
 		return -FI_ENOSYS;
 	}
@@ -62,11 +61,10 @@ FI_XPU_FUNC int fi_xpu_recv(struct fid_xpu_ep *ep, void *buf, size_t len,
 {
 	struct fi_xpu_ring_record rec;
 
-	(void) scope;
 	switch (ep->fid.prov_id) {
 	case FI_XPU_RING_PROV:
 		fi_xpu_ring_fill(&rec, FI_XPU_RING_RECV, buf, len, desc, src_addr, context, flags);
-		return fi_xpu_ring_post(ep, &rec, 8);
+		return fi_xpu_ring_post(ep, &rec, 8, scope);
 	default:
 		return -FI_ENOSYS;
 	}
@@ -79,13 +77,12 @@ FI_XPU_FUNC int fi_xpu_tsend(struct fid_xpu_ep *ep, const void *buf, size_t len,
 {
 	struct fi_xpu_ring_record rec;
 
-	(void) scope;
 	switch (ep->fid.prov_id) {
 	case FI_XPU_RING_PROV:
 		fi_xpu_ring_fill(&rec, FI_XPU_RING_TSEND, buf, len, desc, dest_addr, context, flags);
 		rec.data = data;
 		rec.addr = tag;
-		return fi_xpu_ring_post(ep, &rec, 16);
+		return fi_xpu_ring_post(ep, &rec, 16, scope);
 	default:
 		return -FI_ENOSYS;
 	}
@@ -98,13 +95,12 @@ FI_XPU_FUNC int fi_xpu_trecv(struct fid_xpu_ep *ep, void *buf, size_t len,
 {
 	struct fi_xpu_ring_record rec;
 
-	(void) scope;
 	switch (ep->fid.prov_id) {
 	case FI_XPU_RING_PROV:
 		fi_xpu_ring_fill(&rec, FI_XPU_RING_TRECV, buf, len, desc, src_addr, context, flags);
 		rec.addr = tag;
 		rec.key = ignore;
-		return fi_xpu_ring_post(ep, &rec, 16);
+		return fi_xpu_ring_post(ep, &rec, 16, scope);
 	default:
 		return -FI_ENOSYS;
 	}
@@ -117,13 +113,12 @@ FI_XPU_FUNC int fi_xpu_read(struct fid_xpu_ep *ep, void *buf, size_t len,
 {
 	struct fi_xpu_ring_record rec;
 
-	(void) scope;
 	switch (ep->fid.prov_id) {
 	case FI_XPU_RING_PROV:
 		fi_xpu_ring_fill(&rec, FI_XPU_RING_READ, buf, len, desc, src_addr, context, flags);
 		rec.addr = addr;
 		rec.key = key;
-		return fi_xpu_ring_post(ep, &rec, 16);
+		return fi_xpu_ring_post(ep, &rec, 16, scope);
 	default:
 		return -FI_ENOSYS;
 	}
@@ -136,14 +131,13 @@ FI_XPU_FUNC int fi_xpu_write(struct fid_xpu_ep *ep, const void *buf, size_t len,
 {
 	struct fi_xpu_ring_record rec;
 
-	(void) scope;
 	switch (ep->fid.prov_id) {
 	case FI_XPU_RING_PROV:
 		fi_xpu_ring_fill(&rec, FI_XPU_RING_WRITE, buf, len, desc, dest_addr, context, flags);
 		rec.data = data;
 		rec.addr = addr;
 		rec.key = key;
-		return fi_xpu_ring_post(ep, &rec, 16);
+		return fi_xpu_ring_post(ep, &rec, 16, scope);
 	default:
 		return -FI_ENOSYS;
 	}
@@ -157,7 +151,6 @@ FI_XPU_FUNC int fi_xpu_atomic(struct fid_xpu_ep *ep, const void *buf,
 {
 	struct fi_xpu_ring_record rec;
 
-	(void) scope;
 	switch (ep->fid.prov_id) {
 	case FI_XPU_RING_PROV:
 		fi_xpu_ring_fill(&rec, FI_XPU_RING_ATOMIC, buf, count, desc, dest_addr, context, flags);
@@ -165,7 +158,7 @@ FI_XPU_FUNC int fi_xpu_atomic(struct fid_xpu_ep *ep, const void *buf,
 		rec.op = (uint16_t) op;
 		rec.addr = addr;
 		rec.key = key;
-		return fi_xpu_ring_post(ep, &rec, 16);
+		return fi_xpu_ring_post(ep, &rec, 16, scope);
 	default:
 		return -FI_ENOSYS;
 	}
@@ -179,7 +172,6 @@ FI_XPU_FUNC int fi_xpu_fetch_atomic(struct fid_xpu_ep *ep, const void *buf,
 {
 	struct fi_xpu_ring_record rec;
 
-	(void) scope;
 	switch (ep->fid.prov_id) {
 	case FI_XPU_RING_PROV:
 		fi_xpu_ring_fill(&rec, FI_XPU_RING_FETCH, buf, count, desc, dest_addr, context, flags);
@@ -189,7 +181,7 @@ FI_XPU_FUNC int fi_xpu_fetch_atomic(struct fid_xpu_ep *ep, const void *buf,
 		rec.key = key;
 		rec.result = (uintptr_t) result;
 		rec.result_desc = fi_xpu_ring_raw(result_desc);
-		return fi_xpu_ring_post(ep, &rec, 16);
+		return fi_xpu_ring_post(ep, &rec, 16, scope);
 	default:
 		return -FI_ENOSYS;
 	}
@@ -204,7 +196,6 @@ FI_XPU_FUNC int fi_xpu_compare_atomic(struct fid_xpu_ep *ep, const void *buf,
 {
 	struct fi_xpu_ring_record rec;
 
-	(void) scope;
 	switch (ep->fid.prov_id) {
 	case FI_XPU_RING_PROV:
 		fi_xpu_ring_fill(&rec, FI_XPU_RING_COMPARE, buf, count, desc, dest_addr, context, flags);
@@ -216,7 +207,7 @@ FI_XPU_FUNC int fi_xpu_compare_atomic(struct fid_xpu_ep *ep, const void *buf,
 		rec.result_desc = fi_xpu_ring_raw(result_desc);
 		rec.compare = (uintptr_t) compare;
 		rec.compare_desc = fi_xpu_ring_raw(compare_desc);
-		return fi_xpu_ring_post(ep, &rec, 16);
+		return fi_xpu_ring_post(ep, &rec, 16, scope);
 	default:
 		return -FI_ENOSYS;
 	}
@@ -230,10 +221,12 @@ FI_XPU_FUNC int fi_xpu_compare_atomic(struct fid_xpu_ep *ep, const void *buf,
 FI_XPU_FUNC int64_t fi_xpu_cq_read(struct fid_xpu_cq *cq, void *buf,
 		size_t count, int scope)
 {
-	(void) scope;
+	int64_t ret;
+
 	switch (cq->fid.prov_id) {
 	case FI_XPU_RING_PROV:
-		return fi_xpu_ring_read(cq, buf, count, NULL);
+		FI_XPU_RING_ONCE(scope, ret, fi_xpu_ring_read(cq, buf, count, NULL));
+		return ret;
 	default:
 		return -FI_ENOSYS;
 	}
@@ -243,10 +236,12 @@ FI_XPU_FUNC int64_t fi_xpu_cq_read(struct fid_xpu_cq *cq, void *buf,
 FI_XPU_FUNC int64_t fi_xpu_cq_readfrom(struct fid_xpu_cq *cq, void *buf,
 		size_t count, void *src_addr, int scope)
 {
-	(void) scope;
+	int64_t ret;
+
 	switch (cq->fid.prov_id) {
 	case FI_XPU_RING_PROV:
-		return fi_xpu_ring_read(cq, buf, count, src_addr);
+		FI_XPU_RING_ONCE(scope, ret, fi_xpu_ring_read(cq, buf, count, src_addr));
+		return ret;
 	default:
 		return -FI_ENOSYS;
 	}
@@ -256,10 +251,13 @@ FI_XPU_FUNC int64_t fi_xpu_cq_readfrom(struct fid_xpu_cq *cq, void *buf,
 FI_XPU_FUNC int64_t fi_xpu_cq_readerr(struct fid_xpu_cq *cq, void *buf,
 		uint64_t flags, int scope)
 {
-	(void) flags; (void) scope;
+	int64_t ret;
+
+	(void) flags;
 	switch (cq->fid.prov_id) {
 	case FI_XPU_RING_PROV:
-		return fi_xpu_ring_readerr(cq, buf, sizeof(struct fi_cq_err_entry));
+		FI_XPU_RING_ONCE(scope, ret, fi_xpu_ring_readerr(cq, buf, sizeof(struct fi_cq_err_entry)));
+		return ret;
 	default:
 		return -FI_ENOSYS;
 	}
@@ -269,10 +267,12 @@ FI_XPU_FUNC int64_t fi_xpu_cq_readerr(struct fid_xpu_cq *cq, void *buf,
 FI_XPU_FUNC int64_t fi_xpu_cq_sread(struct fid_xpu_cq *cq, void *buf,
 		size_t count, uint64_t threshold, int scope)
 {
-	(void) scope;
+	int64_t ret;
+
 	switch (cq->fid.prov_id) {
 	case FI_XPU_RING_PROV:
-		return fi_xpu_ring_sread(cq, buf, count, NULL, threshold);
+		FI_XPU_RING_ONCE(scope, ret, fi_xpu_ring_sread(cq, buf, count, NULL, threshold));
+		return ret;
 	default:
 		return -FI_ENOSYS;
 	}
@@ -282,10 +282,12 @@ FI_XPU_FUNC int64_t fi_xpu_cq_sread(struct fid_xpu_cq *cq, void *buf,
 FI_XPU_FUNC int64_t fi_xpu_cq_sreadfrom(struct fid_xpu_cq *cq, void *buf,
 		size_t count, void *src_addr, uint64_t threshold, int scope)
 {
-	(void) scope;
+	int64_t ret;
+
 	switch (cq->fid.prov_id) {
 	case FI_XPU_RING_PROV:
-		return fi_xpu_ring_sread(cq, buf, count, src_addr, threshold);
+		FI_XPU_RING_ONCE(scope, ret, fi_xpu_ring_sread(cq, buf, count, src_addr, threshold));
+		return ret;
 	default:
 		return -FI_ENOSYS;
 	}
@@ -296,10 +298,9 @@ FI_XPU_FUNC int64_t fi_xpu_cq_sreadfrom(struct fid_xpu_cq *cq, void *buf,
 /* Successes so far. */
 FI_XPU_FUNC uint64_t fi_xpu_cntr_read(struct fid_xpu_cntr *cntr, int scope)
 {
-	(void) scope;
 	switch (cntr->fid.prov_id) {
 	case FI_XPU_RING_PROV:
-		return fi_xpu_ring_load(&fi_xpu_ring_cntr_of(cntr)->value);
+		return fi_xpu_ring_count(&fi_xpu_ring_cntr_of(cntr)->value, scope);
 	default:
 		return 0;
 	}
@@ -308,10 +309,9 @@ FI_XPU_FUNC uint64_t fi_xpu_cntr_read(struct fid_xpu_cntr *cntr, int scope)
 /* Failures so far. */
 FI_XPU_FUNC uint64_t fi_xpu_cntr_readerr(struct fid_xpu_cntr *cntr, int scope)
 {
-	(void) scope;
 	switch (cntr->fid.prov_id) {
 	case FI_XPU_RING_PROV:
-		return fi_xpu_ring_load(&fi_xpu_ring_cntr_of(cntr)->err);
+		return fi_xpu_ring_count(&fi_xpu_ring_cntr_of(cntr)->err, scope);
 	default:
 		return 0;
 	}
@@ -321,11 +321,9 @@ FI_XPU_FUNC uint64_t fi_xpu_cntr_readerr(struct fid_xpu_cntr *cntr, int scope)
 FI_XPU_FUNC int fi_xpu_cntr_add(struct fid_xpu_cntr *cntr, uint64_t value,
 		int scope)
 {
-	(void) scope;
 	switch (cntr->fid.prov_id) {
 	case FI_XPU_RING_PROV:
-		fi_xpu_ring_add(&fi_xpu_ring_cntr_of(cntr)->value, value);
-		return 0;
+		return fi_xpu_ring_add_once(&fi_xpu_ring_cntr_of(cntr)->value, value, scope);
 	default:
 		return -FI_ENOSYS;
 	}
@@ -335,11 +333,9 @@ FI_XPU_FUNC int fi_xpu_cntr_add(struct fid_xpu_cntr *cntr, uint64_t value,
 FI_XPU_FUNC int fi_xpu_cntr_adderr(struct fid_xpu_cntr *cntr, uint64_t value,
 		int scope)
 {
-	(void) scope;
 	switch (cntr->fid.prov_id) {
 	case FI_XPU_RING_PROV:
-		fi_xpu_ring_add(&fi_xpu_ring_cntr_of(cntr)->err, value);
-		return 0;
+		return fi_xpu_ring_add_once(&fi_xpu_ring_cntr_of(cntr)->err, value, scope);
 	default:
 		return -FI_ENOSYS;
 	}
@@ -349,11 +345,9 @@ FI_XPU_FUNC int fi_xpu_cntr_adderr(struct fid_xpu_cntr *cntr, uint64_t value,
 FI_XPU_FUNC int fi_xpu_cntr_set(struct fid_xpu_cntr *cntr, uint64_t value,
 		int scope)
 {
-	(void) scope;
 	switch (cntr->fid.prov_id) {
 	case FI_XPU_RING_PROV:
-		fi_xpu_ring_store(&fi_xpu_ring_cntr_of(cntr)->value, value);
-		return 0;
+		return fi_xpu_ring_store_once(&fi_xpu_ring_cntr_of(cntr)->value, value, scope);
 	default:
 		return -FI_ENOSYS;
 	}
@@ -363,11 +357,9 @@ FI_XPU_FUNC int fi_xpu_cntr_set(struct fid_xpu_cntr *cntr, uint64_t value,
 FI_XPU_FUNC int fi_xpu_cntr_seterr(struct fid_xpu_cntr *cntr, uint64_t value,
 		int scope)
 {
-	(void) scope;
 	switch (cntr->fid.prov_id) {
 	case FI_XPU_RING_PROV:
-		fi_xpu_ring_store(&fi_xpu_ring_cntr_of(cntr)->err, value);
-		return 0;
+		return fi_xpu_ring_store_once(&fi_xpu_ring_cntr_of(cntr)->err, value, scope);
 	default:
 		return -FI_ENOSYS;
 	}
@@ -377,9 +369,8 @@ FI_XPU_FUNC int fi_xpu_cntr_seterr(struct fid_xpu_cntr *cntr, uint64_t value,
 FI_XPU_FUNC void fi_xpu_cntr_wait(struct fid_xpu_cntr *cntr, uint64_t threshold,
 		int timeout, int scope)
 {
-	(void) scope;
 	if (cntr->fid.prov_id == FI_XPU_RING_PROV)
-		fi_xpu_ring_wait(cntr, threshold, timeout);
+		fi_xpu_ring_wait_once(cntr, threshold, timeout, scope);
 }
 
 #ifdef __cplusplus

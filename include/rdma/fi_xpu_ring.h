@@ -215,6 +215,167 @@ FI_XPU_RING_FUNC void fi_xpu_ring_relax(void)
 #endif
 #endif
 
+/* ---- threads that make a call together ------------------------------------------ */
+
+/* One thread of the scope, the leader, makes the call, after all have arrived, so that what they
+ * wrote is there before it; then each has the leader's result, and what the leader read.  All
+ * threads of the scope call, in converged code.  A device as a whole has no leader: its work
+ * groups cannot wait for each other.
+ *
+ * Threads of a host know no groups: one of a group makes the call, and the others do not.
+ * FI_XPU_RING_GROUPS: the program defines the two functions itself, for a device that is unknown
+ * here.
+ */
+#if !defined(FI_XPU_RING_GROUPS)
+#if defined(__CUDA_ARCH__)
+
+FI_XPU_RING_FUNC uint32_t fi_xpu_ring_thread(uint32_t *count)
+{
+	uint32_t x, y, z, nx, ny, nz;
+
+	__asm__ volatile("mov.u32 %0, %%tid.x;" : "=r"(x));
+	__asm__ volatile("mov.u32 %0, %%tid.y;" : "=r"(y));
+	__asm__ volatile("mov.u32 %0, %%tid.z;" : "=r"(z));
+	__asm__ volatile("mov.u32 %0, %%ntid.x;" : "=r"(nx));
+	__asm__ volatile("mov.u32 %0, %%ntid.y;" : "=r"(ny));
+	__asm__ volatile("mov.u32 %0, %%ntid.z;" : "=r"(nz));
+	*count = nx * ny * nz;
+	return x + nx * (y + ny * z);
+}
+
+/* The lanes of this warp: the last one of a block may have fewer than 32. */
+FI_XPU_RING_FUNC uint32_t fi_xpu_ring_lanes(uint32_t thread, uint32_t count)
+{
+	uint32_t left = count - (thread & ~31u);
+
+	return left < 32 ? (1u << left) - 1 : ~0u;
+}
+
+FI_XPU_RING_FUNC int fi_xpu_ring_enter(int scope)
+{
+	uint32_t count, thread;
+
+	if (scope == FI_XPU_WORK_ITEM)
+		return 1;
+	thread = fi_xpu_ring_thread(&count);
+	if (scope == FI_XPU_SUBGROUP) {
+		__asm__ volatile("bar.warp.sync %0;" : : "r"(fi_xpu_ring_lanes(thread, count))
+				 : "memory");
+		return (thread & 31) == 0;
+	}
+	__asm__ volatile("bar.sync 0;" : : : "memory");
+	return thread == 0;
+}
+
+FI_XPU_RING_FUNC int64_t fi_xpu_ring_leave(int scope, int64_t ret)
+{
+	__attribute__((shared)) static int64_t result;
+	uint32_t count, thread, lanes, low = (uint32_t) ret, high = (uint32_t) (ret >> 32);
+
+	if (scope == FI_XPU_WORK_ITEM)
+		return ret;
+	thread = fi_xpu_ring_thread(&count);
+	if (scope == FI_XPU_SUBGROUP) {
+		lanes = fi_xpu_ring_lanes(thread, count);
+		__asm__ volatile("shfl.sync.idx.b32 %0, %0, 0, 31, %1;" : "+r"(low) : "r"(lanes)
+				 : "memory");
+		__asm__ volatile("shfl.sync.idx.b32 %0, %0, 0, 31, %1;" : "+r"(high) : "r"(lanes)
+				 : "memory");
+		__asm__ volatile("bar.warp.sync %0;" : : "r"(lanes) : "memory");
+		return (int64_t) ((uint64_t) high << 32 | low);
+	}
+	if (thread == 0)
+		result = ret;
+	__asm__ volatile("bar.sync 0;" : : : "memory");
+	ret = result;
+	/* not before all have read it is it another call's */
+	__asm__ volatile("bar.sync 0;" : : : "memory");
+	return ret;
+}
+
+#elif defined(__HIP_DEVICE_COMPILE__)
+
+FI_XPU_RING_FUNC uint32_t fi_xpu_ring_thread(void)
+{
+	uint32_t nx = __builtin_amdgcn_workgroup_size_x(), ny = __builtin_amdgcn_workgroup_size_y();
+
+	return __builtin_amdgcn_workitem_id_x() +
+	       nx * (__builtin_amdgcn_workitem_id_y() + ny * __builtin_amdgcn_workitem_id_z());
+}
+
+/* Order and wait for the threads of the work group. */
+FI_XPU_RING_FUNC void fi_xpu_ring_barrier(void)
+{
+	__builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
+	__builtin_amdgcn_s_barrier();
+	__builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
+}
+
+/* Lanes of a wavefront go in step; its first one leads. */
+FI_XPU_RING_FUNC int fi_xpu_ring_enter(int scope)
+{
+	if (scope == FI_XPU_WORK_ITEM)
+		return 1;
+	if (scope == FI_XPU_SUBGROUP) {
+		__builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "wavefront");
+		return (uint32_t) __builtin_amdgcn_readfirstlane((int) fi_xpu_ring_thread()) ==
+		       fi_xpu_ring_thread();
+	}
+	fi_xpu_ring_barrier();
+	return fi_xpu_ring_thread() == 0;
+}
+
+FI_XPU_RING_FUNC int64_t fi_xpu_ring_leave(int scope, int64_t ret)
+{
+	__attribute__((shared)) static int64_t result;
+
+	if (scope == FI_XPU_WORK_ITEM)
+		return ret;
+	if (scope == FI_XPU_SUBGROUP) {
+		uint32_t low = (uint32_t) __builtin_amdgcn_readfirstlane((int) ret);
+		uint32_t high = (uint32_t) __builtin_amdgcn_readfirstlane((int) (ret >> 32));
+
+		__builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "wavefront");
+		return (int64_t) ((uint64_t) high << 32 | low);
+	}
+	if (fi_xpu_ring_thread() == 0)
+		result = ret;
+	fi_xpu_ring_barrier();
+	ret = result;
+	fi_xpu_ring_barrier();
+	return ret;
+}
+
+#else
+
+FI_XPU_RING_FUNC int fi_xpu_ring_enter(int scope)
+{
+	(void) scope;
+	return 1;
+}
+
+FI_XPU_RING_FUNC int64_t fi_xpu_ring_leave(int scope, int64_t ret)
+{
+	(void) scope;
+	return ret;
+}
+
+#endif
+#endif
+
+/* The leader evaluates call, for all threads of the scope: a value of a call. */
+#define FI_XPU_RING_ONCE(scope, ret, call) \
+	do { \
+		if ((scope) < FI_XPU_WORK_ITEM || (scope) >= FI_XPU_DEVICE) { \
+			ret = -FI_EOPNOTSUPP; \
+			break; \
+		} \
+		ret = 0; \
+		if (fi_xpu_ring_enter(scope)) \
+			ret = (call); \
+		ret = fi_xpu_ring_leave(scope, ret); \
+	} while (0)
+
 /* ---- calls of the device ------------------------------------------------------ */
 
 /* The 8 bytes behind a pointer of the program, or 0. */
@@ -254,8 +415,7 @@ FI_XPU_RING_FUNC int fi_xpu_ring_reserve(const struct fi_xpu_ring_ep *ring, uint
 	}
 }
 
-/* Post the record from, of which words - 1 words count. */
-FI_XPU_RING_FUNC int fi_xpu_ring_post(const struct fid_xpu_ep *ep,
+FI_XPU_RING_FUNC int fi_xpu_ring_put(const struct fid_xpu_ep *ep,
 		const struct fi_xpu_ring_record *from, int words)
 {
 	const struct fi_xpu_ring_ep *ring =
@@ -272,6 +432,16 @@ FI_XPU_RING_FUNC int fi_xpu_ring_post(const struct fid_xpu_ep *ep,
 			 (words == 8 ? 7 : 15) * sizeof(to->valid));
 	fi_xpu_ring_store(&to->valid, at + 1);
 	return 0;
+}
+
+/* Post the record from, of which words - 1 words count. */
+FI_XPU_RING_FUNC int fi_xpu_ring_post(const struct fid_xpu_ep *ep,
+		const struct fi_xpu_ring_record *from, int words, int scope)
+{
+	int64_t ret;
+
+	FI_XPU_RING_ONCE(scope, ret, fi_xpu_ring_put(ep, from, words));
+	return (int) ret;
 }
 
 /* What all calls have; the second half of the record is zero. */
@@ -436,6 +606,44 @@ FI_XPU_RING_FUNC void fi_xpu_ring_wait(const struct fid_xpu_cntr *cntr, uint64_t
 			return;
 		fi_xpu_ring_relax();
 	}
+}
+
+/* The value of a counter, one for all threads of the scope: what they do next is one branch. */
+FI_XPU_RING_FUNC uint64_t fi_xpu_ring_count(const uint64_t *p, int scope)
+{
+	int64_t ret;
+
+	if (scope == FI_XPU_DEVICE)
+		return fi_xpu_ring_load(p);
+	FI_XPU_RING_ONCE(scope, ret, (int64_t) fi_xpu_ring_load(p));
+	return (uint64_t) ret;
+}
+
+FI_XPU_RING_FUNC int fi_xpu_ring_add_once(uint64_t *p, uint64_t value, int scope)
+{
+	int64_t ret;
+
+	FI_XPU_RING_ONCE(scope, ret, (fi_xpu_ring_add(p, value), 0));
+	return (int) ret;
+}
+
+FI_XPU_RING_FUNC int fi_xpu_ring_store_once(uint64_t *p, uint64_t value, int scope)
+{
+	int64_t ret;
+
+	FI_XPU_RING_ONCE(scope, ret, (fi_xpu_ring_store(p, value), 0));
+	return (int) ret;
+}
+
+FI_XPU_RING_FUNC void fi_xpu_ring_wait_once(const struct fid_xpu_cntr *cntr, uint64_t threshold,
+		int timeout, int scope)
+{
+	int64_t ret;
+
+	/* waiting changes nothing: threads of a whole device may each do it */
+	FI_XPU_RING_ONCE(scope == FI_XPU_DEVICE ? FI_XPU_WORK_ITEM : scope, ret,
+			 (fi_xpu_ring_wait(cntr, threshold, timeout), 0));
+	(void) ret;
 }
 
 #endif /* FI_XPU_RING_H */

@@ -201,25 +201,56 @@ def deprecated(tmp, cmd, headers):
             fail('FI_WARN_DEPRECATED says nothing about ' + name)
 
 
+CALLS = """
+#include <rdma/fi_xpu_device.h>
+__attribute__((global)) void kernel(struct fid_xpu_ep *ep, struct fid_xpu_cq *cq,
+    struct fid_xpu_cntr *cntr, int scope, long *ret, void *buf)
+{
+    ret[0] = fi_xpu_write(ep, buf, 8, 0, 0, 0, 0, 0, 0, 0, scope);
+    ret[1] = fi_xpu_cq_read(cq, buf, 3, scope);
+    ret[2] = (long) fi_xpu_cntr_read(cntr, scope) + fi_xpu_cntr_add(cntr, 1, scope);
+    fi_xpu_cntr_wait(cntr, 3, -1, scope);
+}
+"""
+
+# What the code of a device must have: words for both sides, and calls of a group.
+ASSEMBLY = {
+    'cuda': ('st.release.sys.u64', 'ld.acquire.sys.u64', 'atom.acq_rel.sys.cas.b64',
+             'red.release.sys.add.u64', 'bar.sync', 'bar.warp.sync', 'shfl.sync.idx.b32'),
+    'hip': ('s_barrier', 'v_readfirstlane', 'global_atomic_cmpswap_x2|flat_atomic_cmpswap_x2'),
+}
+
+
 def device(tmp):
     """Code of a device compiles with the calls of rdma/fi_xpu_device.h, and only with those."""
     clang = shutil.which('clang')
     if not clang:
         print('no clang: the calls of devices were not compiled for one')
         return
-    src = os.path.join(tmp, 'kernel.cu')
-    cuda = [clang, '-x', 'cuda', '--cuda-device-only', '-nocudainc', '-nocudalib', '-Wall',
-            '-Wextra', '-Werror', '-Wno-unknown-cuda-version', '-fsyntax-only', '-I' + INCLUDE]
-    for call, works in (('fi_xpu_write(ep, 0, 8, 0, 0, 0, 0, 0, 0, 0, FI_XPU_WORK_GROUP)', True),
-                        ('fi_tc_dscp_get(0)', False)):
+    src, asm = os.path.join(tmp, 'kernel.cu'), os.path.join(tmp, 'kernel.s')
+    warn = ['-Wall', '-Wextra', '-Werror', '-Wno-unknown-cuda-version', '-O2', '-I' + INCLUDE]
+    cuda = [clang, '-x', 'cuda', '--cuda-device-only', '-nocudainc', '-nocudalib',
+            '--cuda-gpu-arch=sm_70'] + warn
+    hip = [clang, '-x', 'hip', '--cuda-device-only', '-nogpuinc', '-nogpulib',
+           '--offload-arch=gfx90a'] + warn
+    for name, compiler in (('cuda', cuda), ('hip', hip)):
         with open(src, 'w') as f:
-            f.write('#include <rdma/fi_xpu_device.h>\n'
-                    '__attribute__((global)) void kernel(struct fid_xpu_ep *ep, int *ret)\n'
-                    '{ (void) ep; *ret = %s; }\n' % call)
-        res = run(cuda + [src])
-        if (res.returncode == 0) != works:
-            fail('a kernel with %s\n%s' % (call, res.stdout))
-    print('code of a device compiles')
+            f.write(CALLS)
+        res = run(compiler + ['-S', '-o', asm, src])
+        if res.returncode:
+            fail('the calls of devices for %s\n%s' % (name, res.stdout))
+            continue
+        with open(asm) as f:
+            text = f.read()
+        for need in ASSEMBLY[name]:
+            if not re.search(need, text):
+                fail('code for %s has no %s' % (name, need))
+        with open(src, 'w') as f:
+            f.write('#include <rdma/fi_xpu_device.h>\n__attribute__((global)) void kernel(int *ret)\n'
+                    '{ *ret = fi_tc_dscp_get(0); }\n')
+        if run(compiler + ['-fsyntax-only', src]).returncode == 0:
+            fail('a kernel for %s calls a function of the host' % name)
+    print('code of devices compiles')
 
 
 def main():

@@ -17,11 +17,15 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/xpu/api.h
 
 if HAVE_CMOCKA
-check_PROGRAMS += prov/util/xpu/api_test prov/util/xpu/ring_test
-TESTS += prov/util/xpu/api_test prov/util/xpu/ring_test
+check_PROGRAMS += prov/util/xpu/api_test prov/util/xpu/group_test prov/util/xpu/ring_test
+TESTS += prov/util/xpu/api_test prov/util/xpu/group_test prov/util/xpu/ring_test
 prov_util_xpu_api_test_SOURCES = prov/util/xpu/api_test.c
 prov_util_xpu_api_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_util_xpu_api_test_LDADD = src/libfabric.la $(CMOCKA_LIBS) -lpthread
+prov_util_xpu_group_test_SOURCES = prov/util/xpu/group_test.c
+prov_util_xpu_group_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_xpu_group_test_LDADD = prov/util/libutil.la src/base/libbase.la src/libfabric.la $(CMOCKA_LIBS) \
+	-lpthread
 prov_util_xpu_ring_test_SOURCES = prov/util/xpu/ring_test.c
 prov_util_xpu_ring_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_util_xpu_ring_test_LDADD = prov/util/libutil.la src/base/libbase.la src/libfabric.la $(CMOCKA_LIBS) \
