@@ -19,7 +19,9 @@ fabtests_libft_la_SOURCES = \
 	fabtests/common/report.c \
 	fabtests/common/table.c \
 	fabtests/common/wait.c \
-	fabtests/common/xfer.c
+	fabtests/common/xfer.c \
+	fabtests/common/xpu.c \
+	fabtests/common/xpu.h
 
 fabtests_programs = \
 	fabtests/unit/fi_av_test \
@@ -58,6 +60,7 @@ fabtests_programs = \
 	fabtests/functional/fi_rdm_shared_av \
 	fabtests/functional/fi_rdm_stress \
 	fabtests/functional/fi_rdm_tagged_peek \
+	fabtests/functional/fi_rdm_xpu \
 	fabtests/functional/fi_recv_cancel \
 	fabtests/functional/fi_scalable_ep \
 	fabtests/functional/fi_shared_ctx \
@@ -71,6 +74,7 @@ fabtests_programs = \
 	fabtests/benchmarks/fi_bench_peers \
 	fabtests/benchmarks/fi_bench_rate \
 	fabtests/benchmarks/fi_bench_startup \
+	fabtests/benchmarks/fi_bench_xpu \
 	fabtests/benchmarks/fi_dgram_pingpong \
 	fabtests/benchmarks/fi_msg_bw \
 	fabtests/benchmarks/fi_msg_pingpong \
