@@ -87,7 +87,7 @@ static void get_info(struct pair *p)
 	struct fi_info *hints = fi_allocinfo();
 	const char *node = NULL;
 
-	hints->caps = FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_HMEM;
+	hints->caps = FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_HMEM | p->caps;
 	hints->mode = FI_CONTEXT | FI_CONTEXT2;
 	hints->ep_attr->type = FI_EP_RDM;
 	hints->domain_attr->mr_mode = FI_MR_HMEM | FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED |
@@ -97,7 +97,9 @@ static void get_info(struct pair *p)
 	hints->fabric_attr->prov_name = strdup(p->prov);
 	if (strcmp(p->prov, "shm"))
 		node = "127.0.0.1";
-	PAIR_OK(fi_getinfo(FI_VERSION(2, 0), node, NULL, node ? FI_SOURCE : 0, hints, &p->info));
+	if (p->caps)
+		hints->tx_attr->msg_order = FI_ORDER_WAW | FI_ORDER_ATOMIC_WAW;
+	PAIR_OK(fi_getinfo(p->caps ? FI_VERSION(2, 7) : FI_VERSION(2, 0), node, NULL, node ? FI_SOURCE : 0, hints, &p->info));
 	fi_freeinfo(hints);
 }
 

@@ -27,6 +27,7 @@ struct pair {
 	size_t len;			/* of @dev and @host */
 	char *dev;			/* memory of device 1 */
 	char *host;
+	uint64_t caps;			/* further ones that pair_open() asks for */
 	struct fi_info *info;
 	struct fid_fabric *fabric;
 	struct fid_domain *domain;

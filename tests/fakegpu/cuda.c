@@ -421,6 +421,47 @@ API cuMemHostUnregister(void *buf)
 	return buf ? OK : INVALID;
 }
 
+/* The device's address differs from the host's, as the interface allows, though no machine of today does. */
+API cuMemHostAlloc(void **buf, size_t len, unsigned flags);
+API cuMemHostAlloc(void **buf, size_t len, unsigned flags)
+{
+	struct dev_mem *mem;
+
+	PLAN("cuMemHostAlloc");
+	if (!current())
+		return BAD_CONTEXT;
+	if (!(flags & 2) || !len)
+		return INVALID;
+	mem = dev_alloc(len, -1, DEV_HOST);
+	*buf = mem ? mem->va : NULL;
+	return mem ? OK : NO_MEMORY;
+}
+
+API cuMemHostGetDevicePointer_v2(ptr *at, void *buf, unsigned flags);
+API cuMemHostGetDevicePointer_v2(ptr *at, void *buf, unsigned flags)
+{
+	struct dev_mem *mem = dev_find(buf);
+
+	PLAN("cuMemHostGetDevicePointer");
+	if (!current())
+		return BAD_CONTEXT;
+	if (flags || !mem || mem->type != DEV_HOST)
+		return INVALID;
+	*at = (uintptr_t) mem->alias + (uintptr_t) ((char *) buf - mem->va);
+	return OK;
+}
+
+API cuMemFreeHost(void *buf);
+API cuMemFreeHost(void *buf)
+{
+	struct dev_mem *mem = dev_find(buf);
+
+	if (!mem || mem->type != DEV_HOST || mem->va != buf)
+		return INVALID;
+	dev_free(mem);
+	return OK;
+}
+
 /* ---- virtual memory management -------------------------------------------------------------- */
 
 struct handle {

@@ -122,6 +122,7 @@ API zeMemAllocHost(void *c, const struct desc *desc, size_t len, size_t align, v
 	struct dev_mem *mem;
 
 	(void) align;
+	PLAN("zeMemAllocHost");
 	if (c != &ctx_mem || desc->type != 0x16)
 		return INVALID;
 	mem = dev_alloc(len, -1, DEV_HOST);

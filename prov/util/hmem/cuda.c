@@ -30,6 +30,8 @@ static const struct hmem_func funcs[] = {
 	FUNC(EventQuery, "EventQuery"), FUNC(EventDestroy, "EventDestroy_v2"),
 	FUNC(StreamQuery, "StreamQuery"), FUNC(StreamSynchronize, "StreamSynchronize"),
 	FUNC(MemHostRegister, "MemHostRegister_v2"), FUNC(MemHostUnregister, "MemHostUnregister"),
+	FUNC(MemHostAlloc, "MemHostAlloc"), FUNC(MemFreeHost, "MemFreeHost"),
+	FUNC(MemHostGetDevicePointer, "MemHostGetDevicePointer_v2"),
 	FUNC(PointerGetAttribute, "PointerGetAttribute"),
 	FUNC(PointerSetAttribute, "PointerSetAttribute"),
 	FUNC(MemGetAddressRange, "MemGetAddressRange_v2"),
@@ -359,6 +361,53 @@ static void cuda_unpin(void *buf)
 	cuda_leave();
 }
 
+/* Kernels of the program run in the device's primary context, which the runtime uses, or see the memory
+ * in theirs at the same address, since it is portable.
+ */
+static int enter_primary(uint64_t device)
+{
+	const struct attrs at = { .device = (int) device };
+	struct cuda_place *place;
+	int ret = get_place(&at, &place);
+
+	return ret ? ret : cuda_enter(place->ctx, device);
+}
+
+static int cuda_both_alloc(uint64_t device, size_t len, void **host_p, void **dev_p, const char **why_p)
+{
+	cu_result res;
+	cu_ptr dev;
+	int ret;
+
+	*why_p = "there is no CUDA device of that number";
+	if (device >= (uint64_t) device_cnt)
+		return -FI_EINVAL;
+	*why_p = "its context cannot be used";
+	ret = enter_primary(device);
+	if (ret)
+		return ret;
+	*why_p = "the driver gives no memory of the host that kernels use";
+	res = cu.MemHostAlloc(host_p, len, CU_HOST_PORTABLE | CU_HOST_DEVICEMAP);
+	if (res)
+		ret = cuda_fail("cuMemHostAlloc", device, res);
+	else if ((res = cu.MemHostGetDevicePointer(&dev, *host_p, 0))) {
+		ret = cuda_fail("cuMemHostGetDevicePointer", device, res);
+		cu.MemFreeHost(*host_p);
+	}
+	cuda_leave();
+	if (!ret)
+		*dev_p = (void *) (uintptr_t) dev;
+	return ret;
+}
+
+static void cuda_both_free(uint64_t device, void *host)
+{
+	if (enter_primary(device))
+		return;
+	cu.MemFreeHost(host);
+	cuda_leave();
+}
+
 /* ---- sharing ------------------------------------------------------------------------- */
 
 static int cuda_range(const struct hmem_loc *loc, const void *addr, void **base_p, size_t *len_p)
@@ -472,7 +521,8 @@ const struct hmem_kind hmem_cuda = {
 	.iface = FI_HMEM_CUDA, .name = "CUDA", .word = "cuda",
 	.start = cuda_start, .find = cuda_find, .detect = cuda_detect,
 	.copy = cuda_copy, .copy_start = cuda_copy_start, .copy_done = cuda_copy_done,
-	.pin = cuda_pin, .unpin = cuda_unpin, .range = cuda_range, .id = cuda_id,
+	.pin = cuda_pin, .unpin = cuda_unpin, .both_alloc = cuda_both_alloc, .both_free = cuda_both_free,
+	.range = cuda_range, .id = cuda_id,
 	.ipc_get = cuda_ipc_get, .ipc_open = cuda_ipc_open, .ipc_close = cuda_ipc_close,
 	.dmabuf = cuda_dmabuf, .exports = cuda_exports,
 };

@@ -43,6 +43,7 @@ enum {
 	CU_STREAM_NON_BLOCKING = 1,
 	CU_EVENT_DISABLE_TIMING = 2,
 	CU_HOST_PORTABLE = 1,
+	CU_HOST_DEVICEMAP = 2,
 	CU_IPC_LAZY_PEER_ACCESS = 1,
 	CU_RANGE_DMA_BUF = 1,
 };
@@ -67,6 +68,9 @@ struct cuda_calls {
 	cu_result (*StreamSynchronize)(void *stream);
 	cu_result (*MemHostRegister)(void *buf, size_t len, unsigned flags);
 	cu_result (*MemHostUnregister)(void *buf);
+	cu_result (*MemHostAlloc)(void **buf, size_t len, unsigned flags);
+	cu_result (*MemHostGetDevicePointer)(cu_ptr *dev, void *buf, unsigned flags);
+	cu_result (*MemFreeHost)(void *buf);
 	cu_result (*PointerGetAttribute)(void *val, int attr, cu_ptr ptr);
 	cu_result (*PointerSetAttribute)(const void *val, int attr, cu_ptr ptr);
 	cu_result (*MemGetAddressRange)(cu_ptr *base, size_t *len, cu_ptr ptr);

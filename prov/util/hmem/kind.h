@@ -32,6 +32,9 @@ struct hmem_kind {
 
 	int (*pin)(void *buf, size_t len);
 	void (*unpin)(void *buf);
+	/* both_alloc, both_free - as hmem_both_alloc(); not zeroed. */
+	int (*both_alloc)(uint64_t device, size_t len, void **host_p, void **dev_p, const char **why_p);
+	void (*both_free)(uint64_t device, void *host);
 	int (*range)(const struct hmem_loc *loc, const void *addr, void **base_p, size_t *len_p);
 	int (*id)(const struct hmem_loc *loc, const void *addr, uint64_t *id_p);
 	int (*ipc_get)(const struct hmem_loc *loc, void *base, char handle[HMEM_IPC_SIZE]);

@@ -103,6 +103,18 @@ int hmem_copy_done(struct hmem_event *event);
 void hmem_pin(void *buf, size_t len);
 void hmem_unpin(void *buf);
 
+/* hmem_both_alloc - @len bytes of the host, zeroed, from a page on, that kernels of @device use, too,
+ * with atomics of both sides: the host at *@host_p, the device at *@dev_p.
+ *
+ * @why_p:  [out] on error, the reason as text
+ * Errors:  -FI_EOPNOTSUPP the interface is not there, or has no such memory; -FI_EINVAL it has no
+ *          such device; -FI_ENOMEM; those of the device.
+ * hmem_both_free - end it.  No kernel uses it any more.
+ */
+int hmem_both_alloc(enum fi_hmem_iface iface, uint64_t device, size_t len, void **host_p, void **dev_p,
+		    const char **why_p);
+void hmem_both_free(enum fi_hmem_iface iface, uint64_t device, void *host);
+
 /* hmem_range - the allocation in which @addr lies.  Errors: -FI_EOPNOTSUPP, the device's. */
 int hmem_range(const struct hmem_loc *loc, const void *addr, void **base_p, size_t *len_p);
 

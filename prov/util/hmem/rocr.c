@@ -12,6 +12,7 @@
 #include <rdma/providers/fi_prov.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "hmem/kind.h"
 
@@ -323,6 +324,31 @@ static void rocr_unpin(void *buf)
 	hsa.unlock(buf);
 }
 
+static int rocr_both_alloc(uint64_t device, size_t len, void **host_p, void **dev_p, const char **why_p)
+{
+	hsa_status ret;
+
+	*why_p = "there is no ROCr device of that number";
+	if (device >= gpu_cnt)
+		return -FI_EINVAL;
+	*why_p = "no memory";
+	if (posix_memalign(host_p, (size_t) sysconf(_SC_PAGESIZE), len))
+		return -FI_ENOMEM;
+	*why_p = "the runtime does not lock memory of the host for it";
+	ret = hsa.lock(*host_p, len, &gpus[device], 1, dev_p);
+	if (!ret)
+		return 0;
+	free(*host_p);
+	return rocr_fail("hsa_amd_memory_lock", device, ret);
+}
+
+static void rocr_both_free(uint64_t device, void *host)
+{
+	(void) device;
+	hsa.unlock(host);
+	free(host);
+}
+
 /* ---- sharing ------------------------------------------------------------------------- */
 
 static int rocr_range(const struct hmem_loc *loc, const void *addr, void **base_p, size_t *len_p)
@@ -453,7 +479,8 @@ const struct hmem_kind hmem_rocr = {
 	.iface = FI_HMEM_ROCR, .name = "ROCr", .word = "rocr",
 	.start = rocr_start, .find = rocr_find, .detect = rocr_detect,
 	.copy = rocr_copy, .copy_start = rocr_copy_start, .copy_done = rocr_copy_done,
-	.pin = rocr_pin, .unpin = rocr_unpin, .range = rocr_range, .id = rocr_id,
+	.pin = rocr_pin, .unpin = rocr_unpin, .both_alloc = rocr_both_alloc, .both_free = rocr_both_free,
+	.range = rocr_range, .id = rocr_id,
 	.ipc_get = rocr_ipc_get, .ipc_open = rocr_ipc_open, .ipc_close = rocr_ipc_close,
 	.dmabuf = rocr_dmabuf, .exports = rocr_exports,
 };

@@ -396,6 +396,32 @@ void hmem_unpin(void *buf)
 			kinds[i]->unpin(buf);
 }
 
+/* ---- memory of both sides -------------------------------------------------------- */
+
+int hmem_both_alloc(enum fi_hmem_iface iface, uint64_t device, size_t len, void **host_p, void **dev_p,
+		    const char **why_p)
+{
+	int ret;
+
+	hmem_start();
+	if ((unsigned) iface >= HMEM_KINDS || !started[iface]) {
+		*why_p = hmem_why(iface);
+		return -FI_EOPNOTSUPP;
+	}
+	*why_p = "its library has no memory of the host that a device uses";
+	if (!kinds[iface]->both_alloc)
+		return -FI_EOPNOTSUPP;
+	ret = kinds[iface]->both_alloc(device, len, host_p, dev_p, why_p);
+	if (!ret)
+		memset(*host_p, 0, len);
+	return ret;
+}
+
+void hmem_both_free(enum fi_hmem_iface iface, uint64_t device, void *host)
+{
+	kinds[iface]->both_free(device, host);
+}
+
 /* ---- sharing ---------------------------------------------------------------------- */
 
 static const struct hmem_kind *device_kind(const struct hmem_loc *loc)

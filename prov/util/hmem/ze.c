@@ -13,6 +13,7 @@
 #include <rdma/providers/fi_prov.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "hmem/kind.h"
 
@@ -41,6 +42,10 @@ struct ze_event_desc {
 	uint32_t index;
 	unsigned signal, wait;
 };
+struct ze_host_desc {
+	struct ze_desc head;
+	unsigned flags;
+};
 struct ze_alloc_props {
 	unsigned stype;
 	void *next;
@@ -65,6 +70,7 @@ enum {
 	ZE_TYPE_QUEUE = 0x0e,
 	ZE_TYPE_EVENT_POOL = 0x10,
 	ZE_TYPE_EVENT = 0x11,
+	ZE_TYPE_HOST_ALLOC = 0x16,
 	ZE_TYPE_ALLOC_PROPS = 0x17,
 	ZE_TYPE_EXPORT_FD = 0x1a,
 	ZE_EXPORT_DMABUF = 2,
@@ -91,6 +97,9 @@ static struct {
 	ze_result (*EventQueryStatus)(void *event);
 	ze_result (*EventHostSynchronize)(void *event, uint64_t timeout);
 	ze_result (*EventHostReset)(void *event);
+	ze_result (*AllocHost)(void *ctx, const struct ze_host_desc *desc, size_t len, size_t align,
+			       void **buf);
+	ze_result (*Free)(void *ctx, void *buf);
 	ze_result (*GetAllocProperties)(void *ctx, const void *addr, struct ze_alloc_props *props,
 					void **dev);
 	ze_result (*GetAddressRange)(void *ctx, const void *addr, void **base, size_t *len);
@@ -112,6 +121,8 @@ static const struct hmem_func funcs[] = {
 	{ "zeEventQueryStatus", &ze.EventQueryStatus, false },
 	{ "zeEventHostSynchronize", &ze.EventHostSynchronize, false },
 	{ "zeEventHostReset", &ze.EventHostReset, false },
+	{ "zeMemAllocHost", &ze.AllocHost, false },
+	{ "zeMemFree", &ze.Free, false },
 	{ "zeMemGetAllocProperties", &ze.GetAllocProperties, false },
 	{ "zeMemGetAddressRange", &ze.GetAddressRange, false },
 	{ "zeMemGetIpcHandle", &ze.GetIpcHandle, false },
@@ -388,6 +399,41 @@ static int ze_copy_done(struct hmem_event *event)
 	return res ? ze_fail("zeEventQueryStatus", place->number, res) : 1;
 }
 
+/* ---- memory of both sides ---------------------------------------------------------- */
+
+static struct place *find_place(uint64_t number)
+{
+	unsigned i;
+
+	for (i = 0; i < place_cnt; i++)
+		if (places[i].number == number)
+			return &places[i];
+	return NULL;
+}
+
+/* Memory of the host is at one address for all devices of its context. */
+static int ze_both_alloc(uint64_t device, size_t len, void **host_p, void **dev_p, const char **why_p)
+{
+	const struct ze_host_desc desc = { .head.type = ZE_TYPE_HOST_ALLOC };
+	struct place *place = find_place(device);
+	ze_result ret;
+
+	*why_p = "there is no such Level Zero device (fi_hmem_ze_device())";
+	if (!place)
+		return -FI_EINVAL;
+	*why_p = "the driver gives no memory of the host that kernels use";
+	ret = ze.AllocHost(place->ctx, &desc, len, (size_t) sysconf(_SC_PAGESIZE), host_p);
+	if (ret)
+		return ze_fail("zeMemAllocHost", device, ret);
+	*dev_p = *host_p;
+	return 0;
+}
+
+static void ze_both_free(uint64_t device, void *host)
+{
+	ze.Free(find_place(device)->ctx, host);
+}
+
 /* ---- sharing ------------------------------------------------------------------------- */
 
 static int ze_range(const struct hmem_loc *loc, const void *addr, void **base_p, size_t *len_p)
@@ -473,7 +519,7 @@ const struct hmem_kind hmem_ze = {
 	.iface = FI_HMEM_ZE, .name = "Level Zero", .word = "ze",
 	.start = ze_start, .find = ze_find, .detect = ze_detect,
 	.copy = ze_copy, .copy_start = ze_copy_start, .copy_done = ze_copy_done,
-	.range = ze_range, .id = ze_id,
+	.both_alloc = ze_both_alloc, .both_free = ze_both_free, .range = ze_range, .id = ze_id,
 	.ipc_get = ze_ipc_get, .ipc_open = ze_ipc_open, .ipc_close = ze_ipc_close,
 	.dmabuf = ze_dmabuf, .exports = ze_exports,
 };

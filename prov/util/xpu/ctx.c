@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hmem/mem.h"
 #include "obj/ops.h"
 #include "xpu/api.h"
 
@@ -57,18 +58,45 @@ int xpu_close_real(struct xpu_ctx *ctx, const struct fi_ops *real, struct fid *f
 
 /* ---- memory --------------------------------------------------------------- */
 
-static int show_device(const struct xpu_ctx *ctx, void *host, size_t size, uint64_t *dev_p)
+/* Memory of the host that the program maps into the device, or that is the device's as it is. */
+static int mem_import(struct xpu_ctx *ctx, size_t size, struct xpu_mem *mem)
 {
-	void *dev = host;
+	void *dev;
 	int ret = 0;
 
+	if (posix_memalign(&mem->host, PAGE, size))
+		return -FI_ENOMEM;
+	memset(mem->host, 0, size);
+	dev = mem->host;
 	if (ctx->import)
-		ret = ctx->import(ctx->device, host, size, FI_XPU_IMPORT_DEVICEMAP, &dev);
-	if (ret)
+		ret = ctx->import(ctx->device, mem->host, size, FI_XPU_IMPORT_DEVICEMAP, &dev);
+	if (ret) {
 		FI_WARN(ctx->domain->prov, FI_LOG_DOMAIN, "fi_xpu_ops.import of the program: %s\n",
 			fi_strerror(-ret));
-	*dev_p = (uintptr_t) dev;
+		free(mem->host);
+	}
+	mem->dev = (uintptr_t) dev;
 	return ret;
+}
+
+/* Memory of the host that the interface of the device gives. */
+static int mem_of_device(struct xpu_ctx *ctx, size_t size, struct xpu_mem *mem)
+{
+	const char *why = "";
+	void *dev = NULL;
+	int ret = hmem_both_alloc(ctx->iface, ctx->device, size, &mem->host, &dev, &why);
+
+	mem->dev = (uintptr_t) dev;
+	if (!ret)
+		return 0;
+	FI_WARN(ctx->domain->prov, FI_LOG_DOMAIN, "memory of the host for %s device %llu: %s\n",
+		hmem_name(ctx->iface), (unsigned long long) ctx->device, why);
+	return hmem_errno(ret);
+}
+
+static bool given_by_device(const struct xpu_ctx *ctx)
+{
+	return ctx->iface != FI_HMEM_SYSTEM && !ctx->import;
 }
 
 int xpu_ctx_mem(struct xpu_ctx *ctx, size_t size, struct xpu_mem **mem_p)
@@ -79,14 +107,8 @@ int xpu_ctx_mem(struct xpu_ctx *ctx, size_t size, struct xpu_mem **mem_p)
 	size = (size + PAGE - 1) & ~(size_t) (PAGE - 1);
 	if (!mem)
 		return -FI_ENOMEM;
-	if (posix_memalign(&mem->host, PAGE, size)) {
-		free(mem);
-		return -FI_ENOMEM;
-	}
-	memset(mem->host, 0, size);
-	ret = show_device(ctx, mem->host, size, &mem->dev);
+	ret = given_by_device(ctx) ? mem_of_device(ctx, size, mem) : mem_import(ctx, size, mem);
 	if (ret) {
-		free(mem->host);
 		free(mem);
 		return ret;
 	}
@@ -102,7 +124,10 @@ static void free_mems(struct xpu_ctx *ctx)
 	struct xpu_mem *mem;
 
 	while ((mem = list_pop_entry(&ctx->mems, struct xpu_mem, node))) {
-		free(mem->host);
+		if (given_by_device(ctx))
+			hmem_both_free(ctx->iface, ctx->device, mem->host);
+		else
+			free(mem->host);
 		free(mem);
 	}
 }
@@ -177,8 +202,16 @@ static int check_attr(struct obj_domain *domain, const struct fi_xpu_attr *attr)
 		return ctx_refuse(domain, -FI_EINVAL, "FI_HMEM_SYSTEM has no devices but 0");
 	if (attr->iface == FI_HMEM_SYSTEM || (attr->ops && HAS(attr->ops, import)))
 		return 0;
-	return ctx_refuse(domain, -FI_ENOSYS, "for devices other than FI_HMEM_SYSTEM the program maps the "
-			  "rings: attr->ops has no import");
+	hmem_start();
+	return hmem_has(attr->iface) ? 0 : ctx_refuse(domain, -FI_ENOSYS, hmem_why(attr->iface));
+}
+
+/* check_device - that the device and memory for it are there, before the program opens objects. */
+static int check_device(struct xpu_ctx *ctx)
+{
+	struct xpu_mem *mem;
+
+	return given_by_device(ctx) ? xpu_ctx_mem(ctx, PAGE, &mem) : 0;
 }
 
 /* ctx_list - Errors: -FI_ENOSPC, the domain has as many as it can have. */
@@ -210,6 +243,7 @@ static struct xpu_ctx *ctx_new(struct obj_domain *domain, const struct fi_xpu_at
 	obj_fid_init(&ctx->fid.fid, FI_CLASS_XPU_CTX, context, &ctx->fi_ops);
 	ctx->fid.ops = &ctx_ops;
 	ctx->domain = domain;
+	ctx->iface = attr->iface;
 	ctx->device = attr->device;
 	if (attr->ops && HAS(attr->ops, import))
 		ctx->import = attr->ops->import;
@@ -240,7 +274,9 @@ int xpu_ctx_open(struct fid_domain *fid, struct fi_xpu_attr *attr, struct fid_xp
 	ctx = ctx_new(domain, attr, context);
 	if (!ctx)
 		return -FI_ENOMEM;
-	ret = ctx_list(ctx);
+	ret = check_device(ctx);
+	if (!ret)
+		ret = ctx_list(ctx);
 	if (ret)
 		goto err_list;
 	ret = xpu_proxy_start(ctx);

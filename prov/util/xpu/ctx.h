@@ -32,6 +32,7 @@ struct xpu_ctx {
 	struct obj_ref domain_ref;
 	struct obj_refs refs;		/* endpoints, queues, counters */
 	struct list node;		/* on domain->xpus */
+	enum fi_hmem_iface iface;
 	uint64_t device;
 	int (*import)(uint64_t device, void *host_addr, uint64_t size, uint64_t flags,
 		      void **dev_addr);	/* the program's, or NULL */
@@ -103,7 +104,7 @@ void xpu_ctx_leave(struct xpu_ctx *ctx);
 /* xpu_ctx_mem - zeroed memory that both sides reach.
  *
  * Ownership: the context's, until it is closed.  Threading: takes ctx->lock.
- * Errors:    -FI_ENOMEM, and those of the program's import.
+ * Errors:    -FI_ENOMEM, those of the program's import, and -FI_EIO of the device.
  */
 int xpu_ctx_mem(struct xpu_ctx *ctx, size_t size, struct xpu_mem **mem_p);
 
