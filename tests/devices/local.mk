@@ -10,7 +10,7 @@ tests_devices_faults_SOURCES = tests/devices/faults.c $(devices_pair)
 tests_devices_faults_CPPFLAGS = $(AM_CPPFLAGS) $(fakegpu_cppflags)
 tests_devices_faults_LDADD = $(devices_libs)
 tests_devices_faults_DEPENDENCIES = $(devices_libs) $(fakegpu_libs)
-tests_devices_posts_SOURCES = tests/devices/posts.c $(devices_pair)
+tests_devices_posts_SOURCES = tests/devices/posts.c tests/devices/posts.h $(devices_pair)
 tests_devices_posts_CPPFLAGS = $(AM_CPPFLAGS) $(fakegpu_cppflags)
 tests_devices_posts_LDADD = $(devices_libs) -lpthread
 tests_devices_posts_DEPENDENCIES = $(devices_libs) $(fakegpu_libs)
@@ -38,4 +38,4 @@ devices_tests = tests/devices/faults_test tests/devices/gpu_test tests/devices/h
 	tests/devices/options_test tests/devices/posts_test tests/devices/traffic_test
 TESTS += $(devices_tests)
 dist_check_SCRIPTS += $(devices_tests)
-EXTRA_DIST += tests/devices/README.md
+EXTRA_DIST += tests/devices/README.md tests/devices/posts.cu tests/devices/ptx.sh

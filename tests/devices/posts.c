@@ -6,11 +6,12 @@
  * rings that the library makes for it.
  *
  * A thread is the device: it uses handles by the address that they have for the device, and touches
- * no memory of the device, which would fault.  Both processes write to the other's memory and signal
- * it, then send messages.  First the ways in which a context cannot be opened.
+ * no memory of the device, which would fault.  With POSTS_PTX in the environment, the code of
+ * posts.cu, a CUDA device runs it, each call made by a block of threads together.  Both processes write
+ * to the other's memory and signal it, then send messages.  First the ways in which a context cannot
+ * be opened.
  */
 #include <pthread.h>
-#include <rdma/fi_xpu_device.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,21 +19,12 @@
 #include "../../fabtests/common/device.h"
 #include "../fakegpu/use.h"
 #include "pair.h"
+#include "posts.h"
 
 #define LEN ((size_t) 600000)
 #define HALF (LEN / 2)
 #define ROUNDS 20
-#define ONE FI_XPU_WORK_ITEM
-
-/* What the device has. */
-struct device {
-	struct fid_xpu_ep ep;
-	struct fid_xpu_cq cq;
-	struct fid_xpu_cntr cntr;
-	uint64_t peer, desc, word_desc;
-	uint64_t addr, key;		/* of the peer's memory */
-	uint64_t word_addr, word_key;	/* and of its words */
-};
+#define THREADS 96		/* of a block: more than one warp */
 
 static struct pair pair, *const p = &pair;
 static struct device dev;
@@ -42,8 +34,6 @@ static struct fid_cq *cq;
 static struct fid_cntr *cntr;
 static struct fid_mr *word_mr;
 static uint64_t words[2];		/* that the peer counts up; that is added */
-static size_t len;			/* of this round */
-static uint64_t round_no;
 
 static void fill(unsigned seed)
 {
@@ -55,52 +45,82 @@ static void fill(unsigned seed)
 
 /* ---- the device ------------------------------------------------------------------------------ */
 
-static void take(uint64_t cnt)
-{
-	struct fi_cq_tagged_entry done[4];
-	struct fi_cq_err_entry err;
-	int64_t n;
+struct code {
+	int (*run)(struct device *d);
+	const char *kernel;
+};
 
-	while (cnt) {
-		n = fi_xpu_cq_sread(&dev.cq, done, cnt, 1, ONE);
-		if (n == -FI_EAVAIL) {
-			PAIR_TRUE(fi_xpu_cq_readerr(&dev.cq, &err, 0, ONE) == 1);
-			pair_die("an operation of the device", -err.err);
-		}
-		PAIR_TRUE(n > 0);
-		cnt -= (uint64_t) n;
-	}
-}
+static const struct code put_code = { put_and_signal, "put_kernel" };
+static const struct code send_code = { send_and_receive, "send_kernel" };
 
-static void *put_and_signal(void *arg)
+static void *run_thread(void *code)
 {
-	(void) arg;
-	PAIR_OK(fi_xpu_write(&dev.ep, p->dev, len, &dev.desc, 0, &dev.peer, dev.addr + HALF, dev.key, NULL, 0,
-			     ONE));
-	PAIR_OK(fi_xpu_atomic(&dev.ep, &words[1], 1, &dev.word_desc, &dev.peer, dev.word_addr, dev.word_key,
-			      FI_UINT64, FI_SUM, NULL, FI_DELIVERY_COMPLETE, ONE));
-	take(2);
-	while (fi_xpu_ring_load(&words[0]) < round_no)
-		fi_xpu_ring_relax();
-	fi_xpu_cntr_wait(&dev.cntr, 2 * round_no, -1, ONE);
+	PAIR_OK(((const struct code *) code)->run(&dev));
 	return NULL;
 }
 
-static void *send_and_receive(void *arg)
-{
-	(void) arg;
-	PAIR_OK(fi_xpu_trecv(&dev.ep, p->dev + HALF, HALF, &dev.desc, NULL, round_no, 0, NULL, 0, ONE));
-	PAIR_OK(fi_xpu_tsend(&dev.ep, p->dev, len, &dev.desc, 0, &dev.peer, round_no, NULL, 0, ONE));
-	take(2);
-	return NULL;
-}
-
-static void launch(void *(*code)(void *arg))
+static void run_on_host(const struct code *code)
 {
 	pthread_t id;
 
-	PAIR_OK(pthread_create(&id, NULL, code, NULL));
+	PAIR_OK(pthread_create(&id, NULL, run_thread, (void *) (uintptr_t) code));
 	pthread_join(id, NULL);
+}
+
+static struct {
+	int (*DeviceGet)(int *dev, int number);
+	int (*PrimaryRetain)(void **own, int dev);
+	int (*CtxPush)(void *own);
+	int (*ModuleLoadData)(void **module, const void *text);
+	int (*ModuleGetFunction)(void **func, void *module, const char *name);
+	int (*LaunchKernel)(void *func, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+			    unsigned bz, unsigned shared, void *stream, void **args, void **extra);
+	int (*CtxSynchronize)(void);
+} cu;
+
+static const struct { const char *name; void *slot; } funcs[] = {
+	{ "cuDeviceGet", &cu.DeviceGet }, { "cuDevicePrimaryCtxRetain", &cu.PrimaryRetain },
+	{ "cuCtxPushCurrent_v2", &cu.CtxPush }, { "cuModuleLoadData", &cu.ModuleLoadData },
+	{ "cuModuleGetFunction", &cu.ModuleGetFunction }, { "cuLaunchKernel", &cu.LaunchKernel },
+	{ "cuCtxSynchronize", &cu.CtxSynchronize },
+};
+
+static void *module;
+
+static void load_kernels(const char *path)
+{
+	static char text[1 << 20];
+	FILE *f = fopen(path, "r");
+	void *own, *sym;
+	size_t i;
+	int number;
+
+	PAIR_TRUE(f && fread(text, 1, sizeof(text) - 1, f) > 0);
+	fclose(f);
+	for (i = 0; i < sizeof(funcs) / sizeof(funcs[0]); i++) {
+		sym = fakegpu_call("libcuda.so.1", funcs[i].name);
+		PAIR_TRUE(sym);
+		memcpy(funcs[i].slot, &sym, sizeof(sym));
+	}
+	PAIR_OK(cu.DeviceGet(&number, fakegpu_device()));
+	PAIR_OK(cu.PrimaryRetain(&own, number));
+	PAIR_OK(cu.CtxPush(own));
+	PAIR_OK(cu.ModuleLoadData(&module, text));
+}
+
+static void run_on_device(const struct code *code)
+{
+	char *at = device_alloc(sizeof(dev) + sizeof(int)), *at_ret = at + sizeof(dev);
+	void *func, *args[] = { &at, &at_ret };
+	int ret = -1;
+
+	PAIR_TRUE(at && device_put(at, &dev, sizeof(dev)) && device_put(at_ret, &ret, sizeof(ret)));
+	PAIR_OK(cu.ModuleGetFunction(&func, module, code->kernel));
+	PAIR_OK(cu.LaunchKernel(func, 1, 1, 1, THREADS, 1, 1, 0, NULL, args, NULL));
+	PAIR_OK(cu.CtxSynchronize());
+	PAIR_TRUE(device_get(&ret, at_ret, sizeof(ret)));
+	PAIR_OK(ret);
+	device_free(at);
 }
 
 /* ---- the host -------------------------------------------------------------------------------- */
@@ -148,7 +168,7 @@ static void open_objects(void)
 	PAIR_OK(fi_endpoint2(p->domain, p->info, &ep, FI_XPU, NULL));
 	PAIR_OK(fi_ep_bind(ep, &p->av->fid, 0));
 	PAIR_OK(fi_ep_bind(ep, &cq->fid, FI_TRANSMIT | FI_RECV));
-	PAIR_OK(fi_ep_bind(ep, &cntr->fid, FI_WRITE));
+	PAIR_OK(fi_ep_bind(ep, &cntr->fid, FI_REMOTE_WRITE));
 	PAIR_OK(fi_enable(ep));
 	PAIR_OK(fi_ep_export_xpu(ep, 0, &dev.ep));
 	PAIR_OK(fi_cq_export_xpu(cq, 0, &dev.cq));
@@ -174,7 +194,7 @@ static void meet(void)
 	PAIR_OK(fi_mr_reg(p->domain, words, sizeof(words), FI_SEND | FI_WRITE | FI_REMOTE_WRITE, 0, 9, 0, &word_mr,
 			  NULL));
 	describe(p->mr, p->dev, &all.where[0], &all.where[1], &dev.desc);
-	describe(word_mr, words, &all.where[2], &all.where[3], &dev.word_desc);
+	describe(word_mr, words, &all.where[2], &all.where[3], &dev.one_desc);
 	PAIR_OK(fi_getname(&ep->fid, all.name, &size));
 	pair_put(p, &all, sizeof(all));
 	pair_get(p, &all, sizeof(all));
@@ -191,7 +211,7 @@ static void open_all(void)
 {
 	struct fi_mr_attr attr = { .iov_count = 0 };
 
-	p->caps = FI_XPU;
+	p->caps = FI_XPU | FI_RMA_EVENT;
 	pair_open(p);
 	PAIR_OK(pair_reg(p));
 	device_attr(&attr);
@@ -200,6 +220,12 @@ static void open_all(void)
 	open_objects();
 	meet();
 	words[1] = 1;
+	dev.mem = p->dev;
+	dev.half = HALF;
+	dev.one = &words[1];
+	dev.scope = getenv("POSTS_PTX") ? FI_XPU_WORK_GROUP : FI_XPU_WORK_ITEM;
+	if (getenv("POSTS_PTX"))
+		load_kernels(getenv("POSTS_PTX"));
 }
 
 static void close_all(void)
@@ -217,17 +243,20 @@ static void close_all(void)
 }
 
 /* Both do the same: what comes from the peer is what this side has filled. */
-static void run_round(void *(*code)(void *arg), size_t bytes)
+static void run_round(const struct code *code, size_t bytes)
 {
 	char *back = malloc(HALF);
 
-	round_no++;
-	len = bytes;
-	fill((unsigned) round_no);
+	dev.round++;
+	dev.len = bytes;
+	fill((unsigned) dev.round);
 	PAIR_TRUE(back && device_put(p->dev, p->host, HALF));
-	launch(code);
+	if (module)
+		run_on_device(code);
+	else
+		run_on_host(code);
 	PAIR_TRUE(device_get(back, p->dev + HALF, HALF));
-	PAIR_TRUE(!memcmp(back, p->host, len));
+	PAIR_TRUE(!memcmp(back, p->host, bytes));
 	free(back);
 	/* the peer's next round overwrites what this side has just compared */
 	pair_put(p, "", 1);
@@ -236,15 +265,14 @@ static void run_round(void *(*code)(void *arg), size_t bytes)
 
 static void run_all(void)
 {
-	static const size_t sizes[] = { 8, 4096, 70000, HALF };
-	size_t i, k;
+	static const size_t sizes[] = { 8, 4096, 70000, HALF }, cnt = sizeof(sizes) / sizeof(sizes[0]);
+	size_t i;
 
-	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
-		for (k = 0; k < ROUNDS; k++)
-			run_round(put_and_signal, sizes[i]);
-	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
-		for (k = 0; k < ROUNDS; k++)
-			run_round(send_and_receive, sizes[i]);
+	for (i = 0; i < cnt * ROUNDS; i++)
+		run_round(&put_code, sizes[i / ROUNDS]);
+	PAIR_TRUE(__atomic_load_n(&words[0], __ATOMIC_ACQUIRE) == cnt * ROUNDS);
+	for (i = 0; i < cnt * ROUNDS; i++)
+		run_round(&send_code, sizes[i / ROUNDS]);
 }
 
 int main(int argc, char **argv)
