@@ -200,9 +200,9 @@ prov_verbs_device_info_test_LDADD = $(verbs_unit_libs)
 prov_verbs_device_info_test_LDFLAGS = -Wl,--wrap=vrb_dev_context
 if HAVE_VERBS_MLX5
 check_PROGRAMS += prov/verbs/test/mlx5_dgram_test prov/verbs/test/mlx5_ep_test prov/verbs/test/mlx5_ud_test \
-	prov/verbs/test/ib_test
+	prov/verbs/test/mlx5_xpu_test prov/verbs/test/ib_test
 TESTS += prov/verbs/test/mlx5_dgram_test prov/verbs/test/mlx5_ep_test prov/verbs/test/mlx5_ud_test \
-	prov/verbs/test/ib_test prov/verbs/test/cost_test
+	prov/verbs/test/mlx5_xpu_test prov/verbs/test/ib_test prov/verbs/test/cost_test
 if HAVE_VERBS_XRC
 check_PROGRAMS += prov/verbs/test/mlx5_xrc_test
 TESTS += prov/verbs/test/mlx5_xrc_test
@@ -222,10 +222,14 @@ prov_verbs_test_ib_test_SOURCES = prov/verbs/test/ib_test.c $(mlx5_sources)
 prov_verbs_test_ib_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_verbs_test_ib_test_LDADD = prov/verbs/libverbs.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
 prov_verbs_test_ib_test_LDFLAGS = -export-dynamic
-prov_verbs_test_mlx5_ep_test_SOURCES = prov/verbs/test/mlx5_ep_test.c $(mlx5_sources)
+prov_verbs_test_mlx5_ep_test_SOURCES = prov/verbs/test/mlx5_ep_test.c prov/verbs/test/mlx5_ends.h $(mlx5_sources)
 prov_verbs_test_mlx5_ep_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_verbs_test_mlx5_ep_test_LDADD = prov/verbs/libverbs.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
 prov_verbs_test_mlx5_ep_test_LDFLAGS = -export-dynamic
+prov_verbs_test_mlx5_xpu_test_SOURCES = prov/verbs/test/mlx5_xpu_test.c prov/verbs/test/mlx5_ends.h $(mlx5_sources)
+prov_verbs_test_mlx5_xpu_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_verbs_test_mlx5_xpu_test_LDADD = prov/verbs/libverbs.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
+prov_verbs_test_mlx5_xpu_test_LDFLAGS = -export-dynamic
 prov_verbs_test_mlx5_xrc_test_SOURCES = prov/verbs/test/mlx5_xrc_test.c prov/verbs/test/mlx5_xrc_world.h $(mlx5_sources)
 prov_verbs_test_mlx5_xrc_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_verbs_test_mlx5_xrc_test_LDADD = prov/verbs/libverbs.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)

@@ -9,6 +9,7 @@
 #include "verbs/dev.h"
 #include "verbs/ep.h"
 #include "verbs/kind.h"
+#include "xpu/api.h"
 
 /* ---- the domain ----------------------------------------------------------------- */
 
@@ -34,18 +35,20 @@ static const struct obj_domain_ops domain_ops = {
 	.mr_close = vrb_mr_close,
 	.mr_dmabuf = true,
 	.cq_strerror = wc_text,
+	.xpu = &xpu_ops,
 	.fini = domain_fini,
 };
 
 /* The device makes progress by itself, without a thread.  Connection events have a group of their
  * own, so that the data path is shared by threads only where the program does that.  Endpoints that
- * share queue pairs are the exception: events of one connection change what others post to.
+ * share queue pairs are the exception: events of one connection change what others post to.  So is a
+ * domain with FI_XPU, where a thread of ours posts and polls.
  */
 static void choose_locks(struct obj_domain *base)
 {
 	bool single = (base->attr->threading == FI_THREAD_DOMAIN ||
 		       base->attr->threading == FI_THREAD_COMPLETION) &&
-		      !vrb_domain_of(base)->kind->shares;
+		      !vrb_domain_of(base)->kind->shares && !(base->info->caps & FI_XPU);
 
 	base->auto_progress = false;
 	base->prog_lock_kind = base->obj_lock_kind = single ? LOCK_NONE : LOCK_MUTEX;

@@ -16,6 +16,7 @@
 #include "verbs/info.h"
 #include "verbs/region.h"
 #include "verbs/kind.h"
+#include "xpu/api.h"
 
 #define CAPS_TX (FI_MSG | FI_SEND | FI_RMA | FI_READ | FI_WRITE | FI_ATOMIC | FI_FENCE)
 #define CAPS_RX (FI_MSG | FI_RECV | FI_RMA | FI_REMOTE_READ | FI_REMOTE_WRITE | FI_ATOMIC)
@@ -139,7 +140,7 @@ static const struct fi_info send_only_xrc = OFFER(CAPS_SEND, 0, tx_attr_send, rx
 const struct fi_info vrb_offer_dgram = OFFER(FI_MSG | FI_SEND | FI_RECV | FI_SOURCE | FI_AV_USER_ID, 0,
 					     dgram_tx_attr, dgram_rx_attr, dgram_ep_attr);
 
-struct info_limits vrb_limits = { .hmem = true, .hmem_at = vrb_hmem_at };
+struct info_limits vrb_limits = { .hmem = true, .hmem_at = vrb_hmem_at, .xpu_ctx_cnt = XPU_CTX_MAX };
 
 static bool has_device(const struct net_iface *iface)
 {
