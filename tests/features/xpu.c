@@ -187,11 +187,15 @@ void xpu_counters(struct fi_info *info)
 	struct fid_xpu_cntr cntr;
 	struct rt_world w;
 	struct device d;
-	char out[8] = "signal";
+	char out[8] = "signal", in[8];
 
 	rt_open(&w, info, &s);
 	export_both(&w, &d);
 	assert_int_equal(fi_cntr_export_xpu(w.cntr[0], 0, &cntr), 0);
+	/* an RDMA device tries again until there is a buffer */
+	assert_int_equal(fi_xpu_recv(&d.ep[1], in, sizeof(in), desc(&w, in, sizeof(in), FI_RECV), NULL, in, 0,
+				     ONE), 0);
+	wait_taken(&d.ep[1], 1);
 	assert_int_equal(fi_xpu_send(&d.ep[0], out, sizeof(out), desc(&w, out, sizeof(out), FI_SEND), 0,
 				     d.peer, NULL, 0, ONE), 0);
 	fi_xpu_cntr_wait(&cntr, 1, 10000, ONE);
