@@ -53,6 +53,8 @@ static bool has_unacked(const struct tcp_conn *conn)
 {
 	int bytes = 0;
 
+	if (conn->rec)
+		return !tcp_recover_done(conn);
 	if (tcp_sec_pending(conn))
 		return true;
 	return !ioctl(conn->src.fd, SIOCOUTQ, &bytes) && bytes > 0;

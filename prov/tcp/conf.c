@@ -120,6 +120,9 @@ void tcp_conf_define(struct tcp_conf *conf)
 	} else {
 		info_params_read(conf->prov, params + PARAMS_SOCKETS, PARAMS - PARAMS_SOCKETS, conf);
 	}
+	fi_param_define(NULL, "recover", FI_PARAM_BOOL, "Connections of tcp between two endpoints that both set it go on "
+			"where they were when they are cut; costs a copy and 8 MiB a peer (default: off)");
+	fi_param_get_bool(NULL, "recover", &conf->recover);
 	info_params_define(conf->prov, conf == &tcp_conf ? INFO_PARAM_IFACE | INFO_PARAM_PORTS
 							: INFO_PARAM_IFACE);
 	if (conf == &tcp_conf)

@@ -35,6 +35,7 @@ struct tcp_conf {
 	int conn_timeout_ms;		/* TCP connect, and the handshake except the answer of an RDM peer */
 	int max_conns;			/* idle connections of a process are parked beyond; 0: never */
 	int lanes;			/* connections that share long payload to one RDM peer */
+	int recover;			/* connections survive the loss of their sockets (FI_RECOVER) */
 	int conn_retry_ms;		/* how long a refused RDM connect is retried */
 	int stage_size;			/* bytes that a burst may stage; 0: every packet is sent at once */
 	int rbuf_size;			/* bytes that one read may fetch ahead */

@@ -62,6 +62,8 @@ int tcp_conn_watch(struct tcp_conn *conn)
 {
 	uint32_t events = 0;
 
+	if (conn->rec)
+		return 0;	/* its paths are watched */
 	if (!conn->rx.kept && !conn->rx.masked && !conn->detached)
 		events |= TCP_CONN_IN;
 	if (conn->tx.blocked)

@@ -11,7 +11,7 @@
  * lane.c for lanes.  What has a part in the connection and must know of its end is on conn->ends.
  *
  * conn->src.event, the handler of socket events, follows the state: handshake.c has that of the
- * handshake, event.c that of a READY connection, lane.c that of a READY lane, conn.c that of CLOSING.
+ * handshake, poll.c that of a READY connection, lane.c that of a READY lane, conn.c that of CLOSING.
  *
  * States:  connect -> CONNECTING -> HELLO_SENT -> READY -> FAILED -> CLOSED
  *          accept  -> HALF_OPEN -> READY, or -> REQUESTED -> READY, or -> CLOSING -> CLOSED
@@ -31,6 +31,7 @@
 #include "stream.h"
 #include "hello.h"
 #include "poll.h"
+#include "recover.h"
 #include "secure.h"
 
 struct tcp_chan;
@@ -102,7 +103,7 @@ struct tcp_tx {
 	uint8_t *stage;			/* staged: small packets not sent yet; NULL: none */
 	size_t stage_pos, stage_end;
 	bool blocked;			/* the socket is full: wait for POLLOUT */
-	bool indirect;			/* blocked, or sealed before it is sent (secure.h) */
+	bool indirect;			/* blocked, or sealed (secure.h) or kept (recover.h) before it is sent */
 	bool shut;			/* shut the stream down after what is queued */
 };
 
@@ -151,7 +152,7 @@ struct tcp_conn {
 	struct tcp_link *link;		/* endpoint or listener */
 	struct tcp_chan *chan;		/* NULL until the peer is known, and in further lanes */
 	struct tcp_lanes *lanes;	/* of the first lane; NULL: the only connection to the peer */
-	struct tcp_conn *first;		/* of a further lane: the first lane; else NULL */
+	struct tcp_conn *first;		/* of a further lane, or a path being made: the first; else NULL */
 	struct list node;		/* on link->conns */
 	struct list state_node;		/* on poller->base.failed, paused or dead */
 	struct timer timer;		/* limit of the handshake, or of CLOSING */
@@ -159,6 +160,7 @@ struct tcp_conn {
 	struct tcp_handshake *handshake;
 	struct tcp_stream *stream;	/* of the compatible wire format; NULL: the native one */
 	struct tcp_sec *sec;		/* NULL: it is not protected */
+	struct tcp_recover *rec;	/* its stream goes over paths (recover.h); NULL: over its own socket */
 	struct list ends;		/* struct tcp_conn_end */
 	uint64_t serial;		/* of the attempt, counted by the connecting peer */
 	uint64_t max_payload;		/* largest payload that the peer may send */
@@ -324,7 +326,7 @@ void tcp_conn_refuse(struct tcp_conn *conn, uint32_t reason, const void *data, s
  */
 bool tcp_conn_data_fits(const struct tcp_conn *conn, size_t len);
 
-/* ---- socket events of a READY connection (event.c) --------------------------- */
+/* ---- socket events of a READY connection (poll.c) --------------------------- */
 
 /* tcp_event - conn->src.event of a connection that carries a channel. */
 void tcp_event(struct chan_src *src, uint32_t events);

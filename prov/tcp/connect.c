@@ -37,6 +37,7 @@ int tcp_connect(struct chan *base)
 static void use_conn(struct tcp_conn *conn, struct tcp_chan *chan, const struct tcp_hello *hello)
 {
 	struct chan_id id = id_of(hello);
+	int ret;
 
 	conn->chan = chan;
 	conn->src.event = tcp_event;
@@ -44,9 +45,16 @@ static void use_conn(struct tcp_conn *conn, struct tcp_chan *chan, const struct 
 	chan->check.asking = NULL;
 	tcp_stream_begin(conn);
 	tcp_route_said(chan, hello);
+	ret = tcp_recover_begin(conn, chan, hello);
 	chan_up(&chan->base, conn, &id, conn->ours);
 	tcp_stream_up(conn);
 	conn->used_seq = conn->poller->base.seq;
+	if (ret)
+		tcp_conn_fail(conn, -ret, false);
+	if (ret || conn->rec) {
+		tcp_tx_pump(conn);
+		return;
+	}
 	if (hello->features & TCP_WIRE_CAN_PARK)
 		chan_park_add(&conn->poller->base, &conn->park, &chan->base);
 	tcp_lane_agree(conn, hello->lanes);
@@ -253,6 +261,10 @@ static void connect_on_hello(struct tcp_conn *conn, const struct tcp_hello *requ
 	chan = tcp_chan_of(base);
 	if (hello->type == TCP_WIRE_CHECK) {
 		tcp_check_answer(conn, chan, hello);
+		return;
+	}
+	if (hello->lane && tcp_chan_conn(chan) && tcp_chan_conn(chan)->rec) {
+		tcp_recover_join(conn, chan, hello);
 		return;
 	}
 	if (hello->lane) {

@@ -83,6 +83,8 @@ static void write_handshake(struct tcp_conn *conn, struct tcp_hello *hello, cons
 	if (link->kind == TCP_WIRE_RDM) {
 		hello->features |= TCP_WIRE_CAN_PARK;
 		hello->lanes = (uint8_t) link->conf->lanes;
+		if (link->conf->recover && !link->sec)
+			hello->features |= TCP_WIRE_RECOVERS;
 	}
 	hello->epoch = link->base.epoch;
 	hello->max_payload = TCP_PAYLOAD_MAX;

@@ -76,7 +76,9 @@ static int link_new(struct obj_prog *prog, const struct fi_provider *prov,
 		free(link);
 		return ret;
 	}
-	if (sec)
+	if (sec && env->recover)
+		TCP_WARN(env, "FI_RECOVER has no effect where FI_SECURITY protects connections: one that is cut is lost\n");
+	if (sec || env->recover)
 		link->poller->protects = link->poller->rx_slow = true;
 	link->base.poller = &link->poller->base;
 	link->base.base.ops = &tcp_link_ops;

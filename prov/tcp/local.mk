@@ -19,7 +19,6 @@ tcp_link_sources = \
 	prov/tcp/conn.c \
 	prov/tcp/conn.h \
 	prov/tcp/connect.c \
-	prov/tcp/event.c \
 	prov/tcp/frame.h \
 	prov/tcp/handshake.c \
 	prov/tcp/hello.c \
@@ -32,6 +31,11 @@ tcp_link_sources = \
 	prov/tcp/poll.c \
 	prov/tcp/poll.h \
 	prov/tcp/read.c \
+	prov/tcp/recover.h \
+	prov/tcp/recover/join.c \
+	prov/tcp/recover/path.c \
+	prov/tcp/recover/state.h \
+	prov/tcp/recover/stream.c \
 	prov/tcp/rx.c \
 	prov/tcp/secure.h \
 	prov/tcp/secure/records.c \
@@ -71,6 +75,7 @@ tcp_tests = \
 	prov/tcp/lane_test \
 	prov/tcp/link_test \
 	prov/tcp/park_test \
+	prov/tcp/recover_test \
 	prov/tcp/rx_test \
 	prov/tcp/tx_test \
 	prov/tcp/unacked_test \
@@ -113,6 +118,9 @@ prov_tcp_link_test_LDADD = $(tcp_test_libs)
 prov_tcp_park_test_SOURCES = prov/tcp/park_test.c $(tcp_fakes)
 prov_tcp_park_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_tcp_park_test_LDADD = $(tcp_test_libs)
+prov_tcp_recover_test_SOURCES = prov/tcp/recover_test.c $(tcp_fakes)
+prov_tcp_recover_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_tcp_recover_test_LDADD = $(tcp_test_libs)
 prov_tcp_conn_test_SOURCES = prov/tcp/conn_test.c $(tcp_far)
 prov_tcp_conn_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_tcp_conn_test_LDADD = $(tcp_test_libs)

@@ -55,7 +55,7 @@ struct tcp_poller {
 	uint8_t *rx;			/* where the next read goes; conf->rbuf_size; NULL: no memory */
 	uint8_t *direct;		/* of @stages: for a small packet that is sent at once; NULL: none */
 	uint8_t *seal_buf, *open_buf;	/* of secure/records.c, while no connection has them; NULL: none */
-	bool protects;			/* an endpoint here protects its connections */
+	bool protects;			/* an endpoint here protects its connections, or recovers them */
 	bool rx_slow;			/* tcp_rx_read() has to look closer: @protects, or @rest */
 	bool burst;			/* the packet of tcp_tx_slot() may wait for the rest of a burst */
 	struct tcp_conn *rest;		/* its packets from rest_pos to rest_end are in @rx still */

@@ -22,6 +22,7 @@
 #include "channel/stripe.h"
 #include "net/io.h"
 #include "frame.h"
+#include "secure/channel.h"
 #include "types.h"
 
 #define AHEAD 4096		/* after a long packet so much is read ahead */
@@ -118,7 +119,7 @@ static inline size_t short_packet(struct tcp_conn *conn, const uint8_t *at, size
 /* on_ctl - a frame without a packet: @ctl, an enum tcp_wire_ctl; 0: it is invalid. */
 static void on_ctl(struct tcp_conn *conn, unsigned ctl)
 {
-	int ret = ctl ? chan_park_on_ctl(&conn->park, (enum chan_park_ctl) (ctl - TCP_WIRE_PARK)) : -FI_EPROTO;
+	int ret = ctl && !conn->rec ? chan_park_on_ctl(&conn->park, (enum chan_park_ctl) (ctl - TCP_WIRE_PARK)) : -FI_EPROTO;
 
 	if (ret == -FI_EPROTO)
 		tcp_rx_refuse(conn, "a frame with impossible lengths");
@@ -382,7 +383,12 @@ static bool open_record(struct tcp_conn *conn)
 		tcp_conn_pause(conn);	/* without memory: later */
 		return false;
 	}
-	took = tcp_sec_take(conn, poller->rx + stash, &len);
+	if (conn->rec) {
+		len = tcp_recover_take(conn, poller->rx + stash, SEC_RECORD_MAX);
+		took = len ? TCP_SEC_TAKEN : TCP_SEC_MORE;
+	} else {
+		took = tcp_sec_take(conn, poller->rx + stash, &len);
+	}
 	if (took == TCP_SEC_TAKEN) {
 		memcpy(poller->rx, conn->rx.stash, stash);
 		conn->rx.stash_len = 0;
@@ -432,6 +438,10 @@ static int read_sealed(struct tcp_conn *conn, unsigned budget)
 	int done = 0;
 
 	open_records(conn);
+	if (conn->rec) {
+		tcp_recover_taken(conn);
+		return 1;
+	}
 	while (conn->poller->rx && may_open(conn) && (unsigned) done < budget) {
 		if (conn->rx.body == TCP_BODY_PLACE && leave_payload(conn))
 			return done + 1;
@@ -485,7 +495,7 @@ static __attribute__((noinline)) int read_slow(struct tcp_conn *conn, unsigned b
 
 	if (conn->poller->rest)
 		return 0;
-	if (conn->sec)
+	if (conn->sec || conn->rec)
 		return read_all_sealed(conn, budget);
 	done = read_lane(conn, budget);
 	return conn->lanes ? done + read_lanes(conn, budget) : done;
@@ -510,7 +520,7 @@ void tcp_rx_rest(struct tcp_poller *poller)
 	tcp_rx_rest_end(poller);
 	if (conn->state == TCP_CONN_READY)
 		rx_parse(conn, poller->rx, poller->rest_pos, poller->rest_end);
-	if (conn->sec && !poller->rest)
+	if ((conn->sec || conn->rec) && !poller->rest)
 		read_sealed(conn, OBJ_POLL_BUDGET);
 }
 
@@ -532,7 +542,8 @@ int tcp_rx_resume(struct tcp_conn *conn)
 	}
 	if (conn->state == TCP_CONN_READY)
 		tcp_conn_watch(conn);
-	if (conn->state == TCP_CONN_READY && !rx->kept && tcp_sec_has_input(conn))
+	if (conn->state == TCP_CONN_READY && !rx->kept &&
+	    (tcp_sec_has_input(conn) || tcp_recover_has_input(conn)))
 		resume_sealed(conn);
 	return 1;
 }

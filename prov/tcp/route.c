@@ -23,6 +23,8 @@ static void lanes_text(const struct tcp_conn *conn, char *buf, size_t size)
 {
 	if (conn->lanes && conn->lanes->base.cnt > 1)
 		snprintf(buf, size, ", %u lanes", conn->lanes->base.cnt);
+	else if (conn->rec)
+		snprintf(buf, size, ", recovers, %u paths", tcp_recover_paths(conn));
 }
 
 /* add_traffic - of one socket, as its kernel counts it. */
@@ -31,7 +33,7 @@ static void add_traffic(const struct tcp_conn *conn, struct chan_traffic *traffi
 	struct tcp_info info = { .tcpi_state = 0 };
 	socklen_t len = sizeof(info);
 
-	if (getsockopt(conn->src.fd, IPPROTO_TCP, SOCKET_INFO, &info, &len))
+	if (getsockopt(conn->rec ? tcp_recover_fd(conn) : conn->src.fd, IPPROTO_TCP, SOCKET_INFO, &info, &len))
 		return;
 	traffic->sent_bytes += info.tcpi_bytes_sent;
 	traffic->got_bytes += info.tcpi_bytes_received;
@@ -57,7 +59,7 @@ void tcp_route(const struct chan *base, struct chan_route *path)
 	char from[NET_ADDR_TEXT_MAX], to[NET_ADDR_TEXT_MAX], lanes[32] = "";
 	union net_sa local;
 
-	if (net_sock_name(conn->src.fd, &local))
+	if (net_sock_name(conn->rec ? tcp_recover_fd(conn) : conn->src.fd, &local))
 		net_addr_any(conn->peer.sa.sa_family, &local);
 	lanes_text(conn, lanes, sizeof(lanes));
 	snprintf(path->way, sizeof(path->way), "TCP from %s to %s%s%s%s%s%s", net_addr_text(&local.sa, from),

@@ -63,7 +63,7 @@ static void set_blocked(struct tcp_conn *conn, bool blocked)
 	if (conn->tx.blocked == blocked)
 		return;
 	conn->tx.blocked = blocked;
-	conn->tx.indirect = blocked || conn->sec;
+	conn->tx.indirect = blocked || conn->sec || conn->rec;
 	conn->poller->blocked += blocked ? 1 : -1u;
 	tcp_conn_watch(conn);
 }
@@ -96,9 +96,11 @@ static ssize_t send_iov(struct tcp_conn *conn, struct iovec *iov, size_t cnt)
 	return send_result(conn, net_io_sendmsg(conn->src.fd, &msg, SEND_FLAGS));
 }
 
-/* send_any - send_iov(), sealed where the connection is protected. */
+/* send_any - send_iov(), sealed where the connection is protected, kept where it recovers. */
 static ssize_t send_any(struct tcp_conn *conn, struct iovec *iov, size_t cnt)
 {
+	if (conn->rec)
+		return tcp_recover_send(conn, iov, cnt);
 	return conn->sec ? send_result(conn, tcp_sec_send(conn, iov, cnt)) : send_iov(conn, iov, cnt);
 }
 
@@ -106,6 +108,8 @@ static void shut_if_done(struct tcp_conn *conn)
 {
 	if (conn->tx.shut && tcp_tx_idle(conn) && conn->sec && !tcp_sec_end(conn))
 		set_blocked(conn, conn->state == TCP_CONN_READY);
+	else if (conn->tx.shut && tcp_tx_idle(conn) && conn->rec)
+		tcp_recover_end(conn);
 	else if (conn->tx.shut && tcp_tx_idle(conn))
 		shutdown(conn->src.fd, SHUT_WR);
 }
@@ -350,7 +354,7 @@ static int check_peer_closed(struct tcp_conn *conn)
 {
 	int ret;
 
-	if (was_polled(conn) || !tcp_conn_peer_closed(conn))
+	if (was_polled(conn) || conn->rec || !tcp_conn_peer_closed(conn))
 		return 0;
 	ret = net_sock_error(conn->src.fd);
 	if (ret)

@@ -26,6 +26,12 @@
  * nothing but payload: where the header length of a frame has TCP_FRAME_STRIPED set, each
  * lane has a part of its payload, the first lane's right behind the engine's header; see
  * chan_stripe_at().
+ *
+ * Where both handshakes of two RDM endpoints have TCP_WIRE_RECOVERS, what follows the first handshake is one stream
+ * of frames in each direction, in records over one or several connections.  A further connection has a HELLO with
+ * the epoch of its sender, the serial of the first one and a lane of 1 or more, from either side.  A record is a struct
+ * tcp_wire_record and its bytes, and says where in the stream they belong; they may come in any order, and twice, and
+ * at most TCP_WIRE_WINDOW bytes beyond what the receiver has said to have taken.
  */
 #ifndef TCP_WIRE_H
 #define TCP_WIRE_H
@@ -39,7 +45,7 @@
 /* The first byte begins no text, no TLS record and no version number. */
 #define TCP_WIRE_MAGIC		"\xfa" "bric" "\x00\r\n"
 #define TCP_WIRE_MAGIC_LEN	8
-#define TCP_WIRE_VERSION	4
+#define TCP_WIRE_VERSION	5
 #define TCP_WIRE_OLDEST		4	/* that is spoken, too */
 #define TCP_WIRE_RANGED		4	/* the first whose handshake says the oldest, and the release */
 
@@ -63,6 +69,7 @@ enum tcp_wire_kind {
 enum tcp_wire_feature {
 	TCP_WIRE_CAN_PARK = 1 << 0,	/* supports TCP_WIRE_PARK and its answers */
 	TCP_WIRE_RESUMES = 1 << 1,	/* continues where a parked connection ended */
+	TCP_WIRE_RECOVERS = 1 << 2,	/* RDM: recovers where the other side does, too */
 };
 
 /* Control frames.  An idle connection is closed by consent of both peers: one sends PARK, and
@@ -120,6 +127,26 @@ _Static_assert(sizeof(struct tcp_wire_addr) == 24, "no padding");
 #define TCP_PAYLOAD_MAX		(1 << 20) /* largest payload of one frame; the engine segments to it */
 #define TCP_FRAME_STRIPED	0x8000	/* in a header length: the payload is striped over the lanes */
 _Static_assert(ENG_HDR_MAX < TCP_FRAME_STRIPED, "header length has 15 bits");
+
+/* Records of a connection that recovers. */
+enum tcp_record_kind {
+	TCP_RECORD_DATA = 1,
+	TCP_RECORD_END = 2,	/* no bytes: the stream ends at @at */
+	TCP_RECORD_TAKEN = 3,	/* no bytes: says @taken alone */
+};
+
+/* Little-endian. */
+struct tcp_wire_record {
+	uint32_t len;		/* bytes behind it; at most TCP_RECORD_MAX */
+	uint32_t kind;		/* enum tcp_record_kind */
+	uint64_t at;		/* where they belong in the sender's stream */
+	uint64_t taken;		/* the sender has taken all bytes of the receiver's stream before */
+};
+
+#define TCP_RECORD_SIZE		24
+_Static_assert(sizeof(struct tcp_wire_record) == TCP_RECORD_SIZE, "no padding");
+#define TCP_RECORD_MAX		(64 << 10)
+#define TCP_WIRE_WINDOW		(4 << 20) /* kept by either side for each peer */
 
 #define TCP_LANES_MAX		8
 #define TCP_STRIPE_MIN		(128 << 10) /* least payload that is striped */

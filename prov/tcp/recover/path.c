@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * path.c - records into the socket of a path, and out of it.
+ *
+ * A record in the middle of which the peer acknowledges its bytes, which it has by another path, is sent to its
+ * end nevertheless, whatever is in the ring by then: the peer drops it by its place in the stream.
+ */
+#include "tcp/recover/state.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <rdma/fi_errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/iov.h"
+#include "net/io.h"
+
+#define READ_SIZE (16 << 10)	/* of a read that is not into the ring */
+#define DIRECT_MIN 4096		/* a rest of a record this long is read into the ring */
+#define READS_MAX 16		/* of one event */
+
+/* ---- sending -------------------------------------------------------------- */
+
+static void piece_begin(struct tcp_path *path, enum tcp_record_kind kind, uint64_t at, size_t len)
+{
+	struct tcp_recover *rec = path->rec;
+	struct tcp_wire_record head = {
+		.len = htole32((uint32_t) len),
+		.kind = htole32(kind),
+		.at = htole64(at),
+		.taken = htole64(rec->got.taken),
+	};
+
+	rec->said = rec->got.taken;
+	memcpy(path->out.head, &head, sizeof(head));
+	path->out.have = 0;
+	path->out.at = at;
+	path->out.left = len;
+	path->sending = true;
+}
+
+/* path_mute - the socket takes nothing any more.  It may have input, which ends with an error. */
+static void path_mute(struct tcp_path *path)
+{
+	path->mute = true;
+	chan_kept_lost(&path->rec->kept, &path->sent);
+	path->rec->said = 0;		/* the record that said it may be lost, too */
+	path->rec->end_sent = false;
+}
+
+/* piece_send - 1: all of it; 0: the socket is full; -1: it takes nothing any more. */
+static int piece_send(struct tcp_path *path)
+{
+	struct tcp_piece *out = &path->out;
+	struct iovec iov[3];
+	struct msghdr msg = { .msg_iov = iov };
+	size_t head, cnt;
+	ssize_t ret;
+
+	while (out->have < TCP_RECORD_SIZE || out->left) {
+		head = TCP_RECORD_SIZE - out->have;
+		iov[0] = (struct iovec) { out->head + out->have, head };
+		cnt = head ? 1 : 0;
+		cnt += chan_kept_iov(&path->rec->kept, out->at, out->left, iov + cnt);
+		msg.msg_iovlen = cnt;
+		ret = net_io_sendmsg(path->src.fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT);
+		if (ret < 0 && (errno == EAGAIN || errno == EINTR))
+			return 0;
+		if (ret < 0) {
+			path_mute(path);
+			return -1;
+		}
+		if ((size_t) ret < head)
+			head = (size_t) ret;
+		out->have += head;
+		out->at += (size_t) ret - head;
+		out->left -= (size_t) ret - head;
+	}
+	path->sending = false;
+	return 1;
+}
+
+static void path_watch(struct tcp_path *path)
+{
+	chan_src_want(&path->rec->conn->poller->base, &path->src, TCP_CONN_IN | (path->blocked ? POLLOUT : 0));
+}
+
+/* path_push - send one record.  True: it was sent, and the path may take another. */
+static bool path_push(struct tcp_path *path)
+{
+	struct tcp_recover *rec = path->rec;
+	uint64_t at;
+	size_t len;
+	int ret;
+
+	if (path->src.fd < 0 || path->blocked || path->mute)
+		return false;
+	if (!path->sending) {
+		len = chan_kept_next(&rec->kept, &path->sent, TCP_RECORD_MAX, &at);
+		if (!len && (!rec->ended || rec->end_sent))
+			return false;
+		piece_begin(path, len ? TCP_RECORD_DATA : TCP_RECORD_END, len ? at : rec->kept.end, len);
+		rec->end_sent |= !len;
+	}
+	ret = piece_send(path);
+	if (ret)
+		return ret > 0;
+	path->blocked = true;
+	path_watch(path);
+	return false;
+}
+
+void tcp_paths_push(struct tcp_recover *rec)
+{
+	bool more = true;
+	unsigned i;
+
+	while (more)
+		for (more = false, i = 0; i < TCP_LANES_MAX; i++)
+			more |= path_push(&rec->path[i]);
+	if (rec->kept.taken < rec->kept.end)
+		tcp_recover_watch(rec);
+}
+
+void tcp_paths_say(struct tcp_recover *rec)
+{
+	struct tcp_path *path = rec->path;
+
+	for (; rec->said < rec->got.taken && path < rec->path + TCP_LANES_MAX; path++) {
+		if (path->src.fd < 0 || path->blocked || path->sending || path->mute)
+			continue;
+		tcp_recover_watch(rec);
+		piece_begin(path, TCP_RECORD_TAKEN, 0, 0);
+		if (!piece_send(path)) {
+			path->blocked = true;
+			path_watch(path);
+		}
+	}
+}
+
+/* ---- receiving ------------------------------------------------------------- */
+
+/* record_begin - the header of a record is complete.  False: it is not possible. */
+static bool record_begin(struct tcp_path *path)
+{
+	struct tcp_recover *rec = path->rec;
+	struct tcp_wire_record head;
+	uint64_t at, len;
+
+	memcpy(&head, path->in.head, sizeof(head));
+	at = le64toh(head.at);
+	len = le32toh(head.len);
+	if (!chan_kept_ack(&rec->kept, le64toh(head.taken)))
+		return false;
+	path->in.at = at;
+	path->in.left = (size_t) len;
+	switch (le32toh(head.kind)) {
+	case TCP_RECORD_DATA:
+		return len && len <= TCP_RECORD_MAX && chan_got_fits(&rec->got, at, len) &&
+		       (!rec->peer_ended || at + len <= rec->peer_end);
+	case TCP_RECORD_END:
+		if (len || at < rec->got.next || (rec->peer_ended && at != rec->peer_end))
+			return false;
+		rec->peer_ended = true;
+		rec->peer_end = at;
+		return true;
+	case TCP_RECORD_TAKEN:
+		return !len;
+	default:
+		return false;
+	}
+}
+
+/* path_body - bytes of a record that are in @buf.  Returns how many; 0: the peer has left too many gaps. */
+static size_t path_body(struct tcp_path *path, const uint8_t *buf, size_t have)
+{
+	size_t len = have < path->in.left ? have : path->in.left, skip, cnt;
+	struct iovec iov[2];
+
+	cnt = chan_got_room(&path->rec->got, path->in.at, len, &skip, iov);
+	iov_scatter(iov, cnt, 0, buf + skip, len - skip);
+	if (!chan_got_put(&path->rec->got, path->in.at, len))
+		return 0;
+	path->in.at += len;
+	path->in.left -= len;
+	return len;
+}
+
+/* path_parse - the next @have bytes of a path are in @buf.  False: they are not possible. */
+static bool path_parse(struct tcp_path *path, const uint8_t *buf, size_t have)
+{
+	struct tcp_piece *in = &path->in;
+	size_t len;
+
+	for (; have; buf += len, have -= len) {
+		if (in->left) {
+			len = path_body(path, buf, have);
+			if (!len)
+				return false;
+			continue;
+		}
+		len = TCP_RECORD_SIZE - in->have < have ? TCP_RECORD_SIZE - in->have : have;
+		memcpy(in->head + in->have, buf, len);
+		in->have += len;
+		if (in->have < TCP_RECORD_SIZE)
+			continue;
+		in->have = 0;
+		if (!record_begin(path))
+			return false;
+	}
+	return true;
+}
+
+/* path_read - one read: the rest of a long record into the ring, and what follows into a buffer.
+ * Returns 1: there may be more; 0: there is not, or the path or the connection is lost.
+ */
+static int path_read(struct tcp_path *path)
+{
+	struct tcp_recover *rec = path->rec;
+	uint8_t buf[READ_SIZE];
+	struct iovec iov[3];
+	struct msghdr msg = { .msg_iov = iov };
+	size_t skip = 0, direct = 0, cnt = 0;
+	ssize_t ret;
+
+	if (path->in.left >= DIRECT_MIN) {
+		cnt = chan_got_room(&rec->got, path->in.at, path->in.left, &skip, iov);
+		direct = skip ? 0 : path->in.left;	/* what was taken already is read into the buffer */
+		cnt = skip ? 0 : cnt;
+	}
+	iov[cnt++] = (struct iovec) { buf, sizeof(buf) };
+	msg.msg_iovlen = cnt;
+	ret = net_io_recvmsg(path->src.fd, &msg, MSG_DONTWAIT);
+	if (ret <= 0) {
+		if (!ret || (errno != EAGAIN && errno != EINTR))
+			tcp_path_lost(path, ret ? errno : FI_ECONNRESET);
+		return 0;
+	}
+	if (direct > (size_t) ret)
+		direct = (size_t) ret;
+	if (direct && !chan_got_put(&rec->got, path->in.at, direct))
+		return -1;
+	path->in.at += direct;
+	path->in.left -= direct;
+	return path_parse(path, buf, (size_t) ret - direct) ? 1 : -1;
+}
+
+/* path_event - input is read until there is none: the window bounds it. */
+static void path_event(struct chan_src *src, uint32_t events)
+{
+	struct tcp_path *path = container_of(src, struct tcp_path, src);
+	struct tcp_recover *rec = path->rec;
+	struct tcp_conn *conn = rec->conn;
+	int ret = 1, i;
+
+	if (conn->state != TCP_CONN_READY)
+		return;
+	conn->used_seq = conn->poller->base.seq;
+	if (events & POLLOUT) {
+		path->blocked = false;
+		path_watch(path);
+	}
+	for (i = 0; i < READS_MAX && ret > 0 && path->src.fd >= 0 && events & ~(uint32_t) POLLOUT; i++)
+		ret = path_read(path);
+	if (ret < 0) {
+		tcp_rx_refuse(conn, "an impossible record");
+		return;
+	}
+	tcp_paths_push(rec);
+	if (conn->tx.blocked && rec->kept.end - rec->kept.taken < rec->kept.size)
+		tcp_tx_pump(conn);
+	if (conn->state == TCP_CONN_READY && !conn->rx.kept && chan_got_waits(&rec->got))
+		tcp_rx_resume(conn);
+	tcp_recover_taken(conn);
+}
+
+/* ---- a path ----------------------------------------------------------------- */
+
+int tcp_path_open(struct tcp_recover *rec, int fd)
+{
+	struct tcp_path *path = rec->path;
+	int ret;
+
+	while (path < rec->path + TCP_LANES_MAX && path->src.fd >= 0)
+		path++;
+	if (path == rec->path + TCP_LANES_MAX)
+		return -FI_EMFILE;
+	path->src = (struct chan_src) { .fd = fd, .event = path_event };
+	path->rec = rec;
+	path->blocked = path->sending = path->mute = false;
+	path->out = path->in = (struct tcp_piece) { .have = 0 };
+	chan_sent_init(&path->sent);
+	ret = chan_src_want(&rec->conn->poller->base, &path->src, TCP_CONN_IN);
+	if (ret) {
+		path->src.fd = -1;
+		return ret;
+	}
+	rec->down_ns = rec->refused_ns = 0;
+	rec->tries = 0;
+	rec->said = 0;			/* the record that said it may be lost */
+	rec->end_sent = false;
+	tcp_paths_say(rec);
+	tcp_paths_push(rec);
+	return 0;
+}
+
+void tcp_path_close(struct tcp_path *path)
+{
+	if (path->src.fd < 0)
+		return;
+	chan_src_want(&path->rec->conn->poller->base, &path->src, 0);
+	close(path->src.fd);
+	path->src.fd = -1;
+}
+
+void tcp_path_lost(struct tcp_path *path, int err)
+{
+	struct tcp_recover *rec = path->rec;
+	struct tcp_conn *conn = rec->conn;
+	char text[NET_ADDR_TEXT_MAX];
+
+	path_mute(path);
+	tcp_path_close(path);
+	rec->lost_cnt++;
+	if (!rec->peer_ended)
+		TCP_WARN_SPARSE(conn->link->conf, "%s: a path is lost (%s), %u stand; what was sent over it goes again\n",
+				net_addr_text(&conn->peer.sa, text), fi_strerror(err), tcp_recover_paths(conn));
+	tcp_recover_lost(rec);
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * Connections that recover: their sockets are cut at random moments, and each packet arrives once, in order; the
+ * fake engine checks every byte.  RECOVER_ROUNDS says how often they are cut (100).
+ */
+#include "tcp/test/script.h"
+
+#include <stdlib.h>
+
+#include "tcp/recover/state.h"
+
+static int start_recover(void **state)
+{
+	fake_start();
+	tcp_conf.recover = 1;
+	tcp_conf.keepalive_on = 1;
+	tcp_conf.keepalive.unacked_ms = 20000;
+	return 0;
+}
+
+static int stop_recover(void **state)
+{
+	tcp_conf.recover = 0;
+	return stop(state);
+}
+
+static struct tcp_conn *conn_of(struct eng_peer *peer)
+{
+	return ((struct chan *) eng_peer_chan(peer))->conn;
+}
+
+static bool all_here(struct eng_peer *ab, struct eng_peer *ba)
+{
+	pull_both(ab->ep, ba->ep);
+	return ba->rx_cnt == ab->tx_seq && ab->rx_cnt == ba->tx_seq &&
+	       ab->done_cnt == ab->tx_seq && ba->done_cnt == ba->tx_seq;
+}
+
+static void meet(struct eng_peer *ab, struct eng_peer *ba)
+{
+	fake_send(ab, 100, 0);
+	fake_send(ba, 100, 0);
+	FAKE_UNTIL(15000, all_here(ab, ba));
+	assert_true(conn_of(ab)->rec && conn_of(ba)->rec);
+}
+
+/* cut - reset, or end one direction of, the socket of a path. */
+static void cut(struct tcp_conn *conn)
+{
+	struct sockaddr none = { .sa_family = AF_UNSPEC };
+	int fd = conn && conn->rec ? tcp_recover_fd(conn) : -1;
+
+	if (fd < 0)
+		return;
+	if (fake_draw() % 4)
+		connect(fd, &none, sizeof(none));
+	else
+		shutdown(fd, fake_draw() % 2 ? SHUT_RD : SHUT_RDWR);
+}
+
+static void send_some(struct eng_peer *ab, struct eng_peer *ba, size_t cnt)
+{
+	for (; cnt; cnt--) {
+		fake_send(fake_draw() % 3 ? ab : ba,
+			  fake_draw() % 2 ? fake_draw() % 3000 : fake_draw() % (TCP_PAYLOAD_MAX + 1),
+			  fake_draw() % 4 ? 0 : ENG_PKT_MORE);
+		if (fake_draw() % 6 == 0) {
+			fake_poll();
+			pull_both(ab->ep, ba->ep);
+		}
+	}
+}
+
+static void packets_of_every_size_arrive_in_order(void **state)
+{
+	struct eng_ep *a = fake_ep(FI_EP_RDM, 0), *b = fake_ep(FI_EP_RDM, 0);
+	struct eng_peer *ab = peer_at(a, b), *ba = peer_at(b, a);
+	size_t i;
+
+	meet(ab, ba);
+	for (i = 0; i < 4; i++) {
+		a->later = b->later = (unsigned) (fake_draw() % 30);
+		send_some(ab, ba, 100);
+	}
+	a->later = b->later = 0;
+	FAKE_UNTIL(20000, all_here(ab, ba));
+	assert_int_equal(ab->down + ba->down, 0);
+	fake_close(a, 100);
+	fake_close(b, 100);
+}
+
+static void what_is_cut_goes_on_where_it_was(void **state)
+{
+	const char *env = getenv("RECOVER_ROUNDS");
+	unsigned long rounds = env ? strtoul(env, NULL, 0) : 100, i;
+	struct eng_ep *a = fake_ep(FI_EP_RDM, 0), *b = fake_ep(FI_EP_RDM, 0);
+	struct eng_peer *ab = peer_at(a, b), *ba = peer_at(b, a);
+	uint64_t lost;
+
+	meet(ab, ba);
+	for (i = 0; i < rounds; i++) {
+		a->later = b->later = (unsigned) (fake_draw() % 10);
+		send_some(ab, ba, fake_draw() % 12);
+		cut(conn_of(fake_draw() % 2 ? ab : ba));
+		send_some(ab, ba, fake_draw() % 12);
+		a->later = b->later = 0;
+		if (fake_draw() % 3 == 0)
+			FAKE_UNTIL(20000, all_here(ab, ba));
+		assert_int_equal(ab->down + ba->down, 0);
+	}
+	FAKE_UNTIL(20000, all_here(ab, ba));
+	assert_int_equal(ab->down + ba->down + ab->lost_cnt + ba->lost_cnt, 0);
+	lost = conn_of(ab)->rec->lost_cnt;
+	print_message("%lu cuts, %lu paths lost\n", rounds, (unsigned long) lost);
+	assert_true(lost >= rounds / 4);
+	fake_close(a, 100);
+	fake_close(b, 100);
+}
+
+static void send_mixed(struct eng_peer *peer, size_t cnt)
+{
+	while (peer->tx_seq < cnt)
+		fake_send(peer, peer->tx_seq % 3 ? 500 : TCP_PAYLOAD_MAX, 0);
+}
+
+static void what_was_sent_before_close_arrives(void **state)
+{
+	size_t cnt;
+
+	for (cnt = 1; cnt < 12; cnt++)
+		assert_int_equal(sent_before_close(send_mixed, cnt), cnt);
+}
+
+static void a_peer_that_ends_is_lost_once(void **state)
+{
+	struct eng_ep *a = fake_ep(FI_EP_RDM, 0), *b = fake_ep(FI_EP_RDM, 0);
+	struct eng_peer *ab = peer_at(a, b), *ba = peer_at(b, a);
+
+	meet(ab, ba);
+	fake_close(b, 100);
+	FAKE_UNTIL(10000, ab->down);
+	assert_int_equal(ab->down, 1);
+	fake_close(a, 100);
+}
+
+/* The process of the peer ends without a word: its sockets are closed, and its host refuses further ones. */
+static void a_peer_whose_process_ends_is_lost_once(void **state)
+{
+	static struct eng_ep *b;
+	struct eng_peer *ba;
+	union net_sa to;
+	pid_t pid;
+
+	b = fake_ep(FI_EP_RDM, 0);
+	to = fake_name(b->link);
+	pid = fork();
+	if (!pid) {
+		struct eng_peer *ab;
+
+		fake_start();	/* a separate progress group */
+		ab = fake_peer(fake_ep(FI_EP_RDM, 0), &to);
+		send_mixed(ab, 3);
+		FAKE_UNTIL(10000, ab->done_cnt == 3);
+		_exit(0);
+	}
+	FAKE_UNTIL(10000, !list_empty(&b->peers));
+	ba = container_of(b->peers.next, struct eng_peer, node);
+	FAKE_UNTIL(10000, (fake_pull_some(b), ba->down));
+	assert_int_equal(ba->down, 1);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	fake_close(b, 0);
+}
+
+#undef TEST
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start_recover, stop_recover)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(packets_of_every_size_arrive_in_order),
+		TEST(what_is_cut_goes_on_where_it_was),
+		TEST(what_was_sent_before_close_arrives),
+		TEST(a_peer_that_ends_is_lost_once),
+		TEST(a_peer_whose_process_ends_is_lost_once),
+	};
+
+	return cmocka_run_group_tests_name("tcp_recover", tests, NULL, NULL);
+}
