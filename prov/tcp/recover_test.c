@@ -50,7 +50,7 @@ static void meet(struct eng_peer *ab, struct eng_peer *ba)
 static void cut(struct tcp_conn *conn)
 {
 	struct sockaddr none = { .sa_family = AF_UNSPEC };
-	int fd = conn && conn->rec ? tcp_recover_fd(conn) : -1;
+	int fd = conn && conn->rec ? conn->rec->path[fake_draw() % conn->rec->want].src.fd : -1;
 
 	if (fd < 0)
 		return;
@@ -91,7 +91,7 @@ static void packets_of_every_size_arrive_in_order(void **state)
 	fake_close(b, 100);
 }
 
-static void what_is_cut_goes_on_where_it_was(void **state)
+static void cut_and_go_on(unsigned paths)
 {
 	const char *env = getenv("RECOVER_ROUNDS");
 	unsigned long rounds = env ? strtoul(env, NULL, 0) : 100, i;
@@ -115,8 +115,23 @@ static void what_is_cut_goes_on_where_it_was(void **state)
 	lost = conn_of(ab)->rec->lost_cnt;
 	print_message("%lu cuts, %lu paths lost\n", rounds, (unsigned long) lost);
 	assert_true(lost >= rounds / 4);
+	fake_send(ab, TCP_PAYLOAD_MAX, 0);
+	fake_send(ba, TCP_PAYLOAD_MAX, 0);
+	FAKE_UNTIL(20000, all_here(ab, ba) && tcp_recover_paths(conn_of(ab)) >= paths);
 	fake_close(a, 100);
 	fake_close(b, 100);
+}
+
+static void what_is_cut_goes_on_where_it_was(void **state)
+{
+	cut_and_go_on(1);
+}
+
+static void the_other_paths_go_on_meanwhile(void **state)
+{
+	tcp_conf.lanes = 3;
+	cut_and_go_on(3);
+	tcp_conf.lanes = 1;
 }
 
 static void send_mixed(struct eng_peer *peer, size_t cnt)
@@ -181,6 +196,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(packets_of_every_size_arrive_in_order),
 		TEST(what_is_cut_goes_on_where_it_was),
+		TEST(the_other_paths_go_on_meanwhile),
 		TEST(what_was_sent_before_close_arrives),
 		TEST(a_peer_that_ends_is_lost_once),
 		TEST(a_peer_whose_process_ends_is_lost_once),

@@ -154,7 +154,7 @@ static void join_connect(struct tcp_recover *rec)
 static bool may_join(const struct tcp_conn *first, const struct tcp_chan *chan, const struct tcp_hello *hello)
 {
 	return first->state == TCP_CONN_READY && first->serial == hello->serial &&
-	       chan->base.peer_epoch == hello->epoch && tcp_recover_paths(first) < TCP_LANES_MAX;
+	       chan->base.peer_epoch == hello->epoch;
 }
 
 void tcp_recover_join(struct tcp_conn *conn, struct tcp_chan *chan, const struct tcp_hello *hello)
@@ -164,6 +164,10 @@ void tcp_recover_join(struct tcp_conn *conn, struct tcp_chan *chan, const struct
 
 	if (!may_join(first, chan, hello)) {
 		tcp_conn_refuse(conn, CHAN_NO_USE, NULL, 0);
+		return;
+	}
+	if (tcp_recover_paths(first) == TCP_LANES_MAX) {
+		tcp_conn_refuse(conn, CHAN_BUSY, NULL, 0);
 		return;
 	}
 	ret = tcp_conn_welcome(conn, hello->serial, 0, NULL, 0);
@@ -241,11 +245,17 @@ static unsigned drop_silent(struct tcp_recover *rec, bool *waits_p)
 /* backoff_over - after the first failures each tick connects again, later each twentieth. */
 static bool backoff_over(const struct tcp_recover *rec, uint64_t now)
 {
-	uint64_t ticks = since_ns(now, rec->down_ns) / TICK_NS;
+	uint64_t ticks = now / TICK_NS;
 
 	if (!rec->conn->ours && rec->down_ns && since_ns(now, rec->down_ns) < OTHERS_NS)
 		return false;
 	return rec->tries < BACKOFF_MAX || ticks % BACKOFF_MAX == 0;
+}
+
+/* wants_path - where @good paths stand and are not silent. */
+static bool wants_path(const struct tcp_recover *rec, unsigned good)
+{
+	return !good || (rec->conn->ours && rec->busy && good < rec->want);
 }
 
 static void on_tick(struct timer *timer, uint64_t now)
@@ -258,7 +268,7 @@ static void on_tick(struct timer *timer, uint64_t now)
 	if (conn->state != TCP_CONN_READY)
 		return;
 	good = drop_silent(rec, &waits);
-	if ((good && !waits) || has_all(rec))
+	if ((good && !waits && !wants_path(rec, good)) || has_all(rec))
 		return;			/* tcp_recover_watch() goes on */
 	if (!good && !rec->down_ns)
 		rec->down_ns = now;
@@ -268,7 +278,7 @@ static void on_tick(struct timer *timer, uint64_t now)
 		tcp_conn_fail(conn, FI_ETIMEDOUT, false);
 		return;
 	}
-	if (!good && !rec->joining && !conn->link->base.closing && !conn->poller->base.hold_connects &&
+	if (wants_path(rec, good) && !rec->joining && !conn->link->base.closing && !conn->poller->base.hold_connects &&
 	    backoff_over(rec, now))
 		join_connect(rec);
 	set_tick(rec, now + TICK_NS);
@@ -331,6 +341,7 @@ static struct tcp_recover *recover_new(struct tcp_conn *conn)
 	rec->kept.ring = malloc(TCP_WIRE_WINDOW);
 	rec->got.ring = malloc(TCP_WIRE_WINDOW);
 	rec->conn = conn;
+	rec->want = 1;
 	rec->end.end = end_recover;
 	rec->end.free = free_recover;
 	rec->timer.fire = on_tick;
@@ -362,6 +373,7 @@ int tcp_recover_begin(struct tcp_conn *conn, const struct tcp_chan *chan, const 
 	conn->src.fd = -1;
 	conn->rec = rec;
 	conn->tx.indirect = true;
+	rec->want = hello->lanes < conn->link->conf->lanes ? hello->lanes : (unsigned) conn->link->conf->lanes;
 	ret = tcp_path_open(rec, fd);
 	if (ret)
 		close(fd);

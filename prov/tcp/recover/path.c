@@ -7,18 +7,22 @@
  * A record in the middle of which the peer acknowledges its bytes, which it has by another path, is sent to its
  * end nevertheless, whatever is in the ring by then: the peer drops it by its place in the stream.
  */
-#include "tcp/recover/state.h"
-
 #include <endian.h>
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <rdma/fi_errno.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#undef TCP_INFO			/* conf.h has one that logs */
+#include "tcp/recover/state.h"
+
 #include "base/iov.h"
 #include "net/io.h"
 
+#define QUEUE_MAX (128 << 10)	/* bytes that a socket has not sent, where there are several paths */
 #define READ_SIZE (16 << 10)	/* of a read that is not into the ring */
 #define DIRECT_MIN 4096		/* a rest of a record this long is read into the ring */
 #define READS_MAX 16		/* of one event */
@@ -122,6 +126,7 @@ void tcp_paths_push(struct tcp_recover *rec)
 	while (more)
 		for (more = false, i = 0; i < TCP_LANES_MAX; i++)
 			more |= path_push(&rec->path[i]);
+	rec->busy |= rec->kept.end - rec->kept.taken >= TCP_STRIPE_MIN;
 	if (rec->kept.taken < rec->kept.end)
 		tcp_recover_watch(rec);
 }
@@ -280,6 +285,14 @@ static void path_event(struct chan_src *src, uint32_t events)
 
 /* ---- a path ----------------------------------------------------------------- */
 
+/* set_queue - bound what waits in the socket: a slow path is not given what a fast one would send meanwhile. */
+static void set_queue(int fd)
+{
+#ifdef TCP_NOTSENT_LOWAT
+	setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &(int) { QUEUE_MAX }, sizeof(int));
+#endif
+}
+
 int tcp_path_open(struct tcp_recover *rec, int fd)
 {
 	struct tcp_path *path = rec->path;
@@ -294,6 +307,8 @@ int tcp_path_open(struct tcp_recover *rec, int fd)
 	path->blocked = path->sending = path->mute = false;
 	path->out = path->in = (struct tcp_piece) { .have = 0 };
 	chan_sent_init(&path->sent);
+	if (rec->want > 1)
+		set_queue(fd);
 	ret = chan_src_want(&rec->conn->poller->base, &path->src, TCP_CONN_IN);
 	if (ret) {
 		path->src.fd = -1;

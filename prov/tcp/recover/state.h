@@ -41,6 +41,8 @@ struct tcp_recover {
 	uint64_t down_ns;		/* since when no path stands; 0: one does */
 	uint64_t refused_ns;		/* since when the peer's host refuses each connect; 0: it does not */
 	unsigned tries;			/* connects in a row that failed */
+	unsigned want;			/* paths, while long payload is sent; FI_TCP_LANES of both sides */
+	bool busy;			/* long payload was sent: this side makes the further paths, if it made the first */
 	uint64_t lost_cnt;		/* paths that were lost so far */
 	struct tcp_path path[TCP_LANES_MAX];
 	struct chan_kept kept;
