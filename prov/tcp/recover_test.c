@@ -114,7 +114,8 @@ static void cut_and_go_on(unsigned paths)
 	assert_int_equal(ab->down + ba->down + ab->lost_cnt + ba->lost_cnt, 0);
 	lost = conn_of(ab)->rec->lost_cnt;
 	print_message("%lu cuts, %lu paths lost\n", rounds, (unsigned long) lost);
-	assert_true(lost >= rounds / 4);
+	/* not each cut hits a path that stands */
+	assert_true(lost >= rounds / 10);
 	fake_send(ab, TCP_PAYLOAD_MAX, 0);
 	fake_send(ba, TCP_PAYLOAD_MAX, 0);
 	FAKE_UNTIL(20000, all_here(ab, ba) && tcp_recover_paths(conn_of(ab)) >= paths);
@@ -160,7 +161,9 @@ static void a_peer_that_ends_is_lost_once(void **state)
 	fake_close(a, 100);
 }
 
-/* The process of the peer ends without a word: its sockets are closed, and its host refuses further ones. */
+/* The process of the peer ends without closing the connection: its sockets are closed, and its host refuses
+ * further ones.
+ */
 static void a_peer_whose_process_ends_is_lost_once(void **state)
 {
 	static struct eng_ep *b;
