@@ -77,6 +77,13 @@ static bool carry(struct sec_shake *from, struct sec_shake *to)
 	return len != 0;
 }
 
+static bool carry_both(struct sec_shake *shakes[2])
+{
+	bool there = carry(shakes[0], shakes[1]);
+
+	return carry(shakes[1], shakes[0]) || there;
+}
+
 /* shake - @reason: NULL: both accept one another, and export one secret; else why @refuses does not. */
 static void shake(const struct side sides[2], int refuses, const char *reason)
 {
@@ -87,7 +94,7 @@ static void shake(const struct side sides[2], int refuses, const char *reason)
 
 	for (i = 0; i < 2; i++)
 		shakes[i] = open_shake(&sides[i], i, &certs[i]);
-	while (carry(shakes[0], shakes[1]) | carry(shakes[1], shakes[0]))
+	while (carry_both(shakes))
 		;
 	if (!reason) {
 		for (i = 0; i < 2; i++) {
@@ -173,7 +180,7 @@ static void keys_are_no_certificates(void **state)
 		attr.server = !server;
 		shakes[server] = open_shake(&node, server, &certs);
 		assert_int_equal(sec_shake_open(&attr, &shakes[!server]), 0);
-		while (carry(shakes[0], shakes[1]) | carry(shakes[1], shakes[0]))
+		while (carry_both(shakes))
 			;
 		assert_int_not_equal(sec_shake_state(shakes[0]), SEC_SHAKE_DONE);
 		assert_int_not_equal(sec_shake_state(shakes[1]), SEC_SHAKE_DONE);
