@@ -166,7 +166,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		data += part;
 		size -= part;
 		tame(&s, &rec);
-		MUST(fi_xpu_ring_post(&s.xep, &rec, 16));
+		MUST(fi_xpu_ring_post(&s.xep, &rec, 16, FI_XPU_WORK_ITEM));
 	}
 	for (i = 0; i < 200 && done < posted; i++) {
 		done += drain(&s);
