@@ -99,7 +99,9 @@ void info_print_security(const struct fi_param *params, int cnt)
 	for (i = 0; i < sizeof(keys) / sizeof(keys[0]) && !key; i++)
 		if (find_value(params, cnt, keys[i]))
 			key = keys[i];
-	if (level || key)
+	if (level && !strcmp(level, "none"))
+		printf("# connections: none (FI_SECURITY=none; fi_security(7))\n");
+	else if (level || key)
 		printf("# connections: %s (%s; fi_security(7))\n", level ? level : "encrypt",
 		       key ? key : "FI_SECURITY without a key: no endpoint can be opened without an auth_key");
 }
