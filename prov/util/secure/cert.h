@@ -35,7 +35,7 @@ struct sec_certs;			/* what was read of them */
  */
 int sec_certs_open(const struct sec_cert_files *files, struct sec_certs **certs_p, char *why, size_t why_len);
 
-/* sec_certs_close - handshakes that have begun go on.  @certs may be NULL. */
+/* sec_certs_close - no handshake with them runs any more.  @certs may be NULL. */
 void sec_certs_close(struct sec_certs *certs);
 
 /* One handshake, for handshake.c alone: libssl's object, of sec_certs_context(), has it as its data 0. */
