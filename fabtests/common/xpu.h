@@ -5,14 +5,17 @@
  * domain, a region and queues of its own.  The device is threads of this process
  * (FI_HMEM_SYSTEM), which use the functions of rdma/fi_xpu_device.h and no call of the host.
  *
- * Headers before 2.7 have none of it: a program that needs this says ft_skip() there.
+ * Headers before 2.7 have none of it.
  */
 #ifndef FT_XPU_H
 #define FT_XPU_H
 
 #include "ft.h"
 
-#ifdef FI_XPU
+#ifndef FI_XPU
+/* ft_xpu_none - main() of a program that needs this. */
+int ft_xpu_none(const struct ft_test *test, int argc, char **argv);
+#else
 #include <rdma/fi_xpu_device.h>
 
 /* What the device has. */
