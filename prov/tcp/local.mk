@@ -36,6 +36,7 @@ tcp_link_sources = \
 	prov/tcp/recover/path.c \
 	prov/tcp/recover/state.h \
 	prov/tcp/recover/stream.c \
+	prov/tcp/recover/watch.c \
 	prov/tcp/rx.c \
 	prov/tcp/secure.h \
 	prov/tcp/secure/records.c \

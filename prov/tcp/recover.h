@@ -13,6 +13,7 @@
  *	stream.c  what tx.c and read.c give and take: bytes of the stream
  *	path.c    a path: records into its socket and out of it
  *	join.c    paths are made, watched and lost
+ *	watch.c   which stand, and when to look at them
  *
  * Threading: as conn.h.
  */

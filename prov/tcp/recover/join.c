@@ -27,7 +27,6 @@ enum { SOCKET_INFO = TCP_INFO };	/* conf.h defines a TCP_INFO that logs */
 #undef TCP_INFO
 #define TCP_INFO(conf, ...)	OBJ_INFO((conf)->prov, FI_LOG_EP_CTRL, __VA_ARGS__)
 
-#define TICK_NS (100 * CLOCK_NS_PER_MS)		/* between two looks at the paths */
 #define OTHERS_NS (300 * CLOCK_NS_PER_MS)	/* until the side connects that was connected to */
 #define BACKOFF_MAX 20				/* ticks between two connects, at most */
 #define SILENT_MS 1500				/* without an ACK, while segments are retransmitted */
@@ -36,24 +35,6 @@ enum { SOCKET_INFO = TCP_INFO };	/* conf.h defines a TCP_INFO that logs */
 static const struct tcp_wireup join_wireup;
 
 /* ---- what a connection has --------------------------------------------------------- */
-
-int tcp_recover_fd(const struct tcp_conn *conn)
-{
-	const struct tcp_path *path = conn->rec->path;
-
-	while (path < conn->rec->path + TCP_LANES_MAX && path->src.fd < 0)
-		path++;
-	return path < conn->rec->path + TCP_LANES_MAX ? path->src.fd : -1;
-}
-
-unsigned tcp_recover_paths(const struct tcp_conn *conn)
-{
-	unsigned cnt = 0, i;
-
-	for (i = 0; i < TCP_LANES_MAX; i++)
-		cnt += conn->rec->path[i].src.fd >= 0;
-	return cnt;
-}
 
 static uint64_t limit_ns(const struct tcp_conn *conn)
 {
@@ -179,36 +160,10 @@ void tcp_recover_join(struct tcp_conn *conn, struct tcp_chan *chan, const struct
 
 /* ---- watching them --------------------------------------------------------------------- */
 
-/* has_all - has the peer ended its stream, and has all of it arrived?  Then nothing needs a path any more. */
-static bool has_all(const struct tcp_recover *rec)
-{
-	return rec->peer_ended && rec->got.next >= rec->peer_end;
-}
-
 /* since_ns - a timer's time may be before the one that was read last. */
 static uint64_t since_ns(uint64_t now, uint64_t then)
 {
 	return now > then ? now - then : 0;
-}
-
-static void set_tick(struct tcp_recover *rec, uint64_t due_ns)
-{
-	if (rec->joined)
-		chan_poller_timer(&rec->conn->poller->base, &rec->timer, due_ns);
-}
-
-void tcp_recover_lost(struct tcp_recover *rec)
-{
-	if (rec->conn->state != TCP_CONN_READY || tcp_recover_paths(rec->conn) || has_all(rec))
-		return;
-	rec->down_ns = chan_poller_now(&rec->conn->poller->base);
-	set_tick(rec, 0);
-}
-
-void tcp_recover_watch(struct tcp_recover *rec)
-{
-	if (!rec->timer.at)
-		set_tick(rec, chan_poller_now(&rec->conn->poller->base) + TICK_NS);
 }
 
 /* is_silent - does the peer's kernel acknowledge nothing of what is retransmitted over it?
@@ -245,7 +200,7 @@ static unsigned drop_silent(struct tcp_recover *rec, bool *waits_p)
 /* backoff_over - after the first failures each tick connects again, later each twentieth. */
 static bool backoff_over(const struct tcp_recover *rec, uint64_t now)
 {
-	uint64_t ticks = now / TICK_NS;
+	uint64_t ticks = now / TCP_RECOVER_TICK_NS;
 
 	if (!rec->conn->ours && rec->down_ns && since_ns(now, rec->down_ns) < OTHERS_NS)
 		return false;
@@ -268,7 +223,7 @@ static void on_tick(struct timer *timer, uint64_t now)
 	if (conn->state != TCP_CONN_READY)
 		return;
 	good = drop_silent(rec, &waits);
-	if ((good && !waits && !wants_path(rec, good)) || has_all(rec))
+	if ((good && !waits && !wants_path(rec, good)) || tcp_recover_has_all(rec))
 		return;			/* tcp_recover_watch() goes on */
 	if (!good && !rec->down_ns)
 		rec->down_ns = now;
@@ -281,7 +236,7 @@ static void on_tick(struct timer *timer, uint64_t now)
 	if (wants_path(rec, good) && !rec->joining && !conn->link->base.closing && !conn->poller->base.hold_connects &&
 	    backoff_over(rec, now))
 		join_connect(rec);
-	set_tick(rec, now + TICK_NS);
+	tcp_recover_set_tick(rec, now + TCP_RECOVER_TICK_NS);
 }
 
 /* ---- begin and end --------------------------------------------------------------------- */

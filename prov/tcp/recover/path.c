@@ -254,6 +254,18 @@ static int path_read(struct tcp_path *path)
 	return path_parse(path, buf, (size_t) ret - direct) ? 1 : -1;
 }
 
+/* The acknowledgement comes first: the peer, which closes, waits for it. */
+void tcp_recover_taken(struct tcp_conn *conn)
+{
+	struct tcp_recover *rec = conn->rec;
+
+	if (conn->state != TCP_CONN_READY || conn->rx.kept || conn->poller->rest == conn ||
+	    !rec->peer_ended || rec->got.taken < rec->peer_end)
+		return;
+	tcp_paths_say(rec);
+	tcp_conn_fail(conn, FI_ECONNRESET, conn->rx.body == TCP_BODY_NONE && !conn->rx.stash_len);
+}
+
 /* path_event - input is read until there is none: the window bounds it. */
 static void path_event(struct chan_src *src, uint32_t events)
 {

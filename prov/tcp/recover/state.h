@@ -64,10 +64,18 @@ void tcp_path_lost(struct tcp_path *path, int err);
 void tcp_paths_push(struct tcp_recover *rec);
 void tcp_paths_say(struct tcp_recover *rec);
 
-/* tcp_recover_lost - one path fewer: make another (join.c). */
-void tcp_recover_lost(struct tcp_recover *rec);
+#define TCP_RECOVER_TICK_NS (100 * CLOCK_NS_PER_MS)	/* between two looks at the paths */
 
-/* tcp_recover_watch - look at the paths while bytes wait for an acknowledgement (join.c). */
+/* tcp_recover_has_all - has the peer ended its stream, and has all of it arrived?  Then nothing needs a path any more. */
+bool tcp_recover_has_all(const struct tcp_recover *rec);
+
+/* tcp_recover_set_tick - the next look at the paths, rec->timer, is due at @due_ns. */
+void tcp_recover_set_tick(struct tcp_recover *rec, uint64_t due_ns);
+
+/* tcp_recover_lost - one path fewer: look at once, if none stands.
+ * tcp_recover_watch - look at the paths while bytes wait for an acknowledgement.
+ */
+void tcp_recover_lost(struct tcp_recover *rec);
 void tcp_recover_watch(struct tcp_recover *rec);
 
 #endif

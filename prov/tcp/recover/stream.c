@@ -60,15 +60,3 @@ bool tcp_recover_has_input(const struct tcp_conn *conn)
 
 	return rec && (chan_got_waits(&rec->got) || (rec->peer_ended && rec->got.taken >= rec->peer_end));
 }
-
-/* The acknowledgement comes first: the peer, which closes, waits for it. */
-void tcp_recover_taken(struct tcp_conn *conn)
-{
-	struct tcp_recover *rec = conn->rec;
-
-	if (conn->state != TCP_CONN_READY || conn->rx.kept || conn->poller->rest == conn ||
-	    !rec->peer_ended || rec->got.taken < rec->peer_end)
-		return;
-	tcp_paths_say(rec);
-	tcp_conn_fail(conn, FI_ECONNRESET, conn->rx.body == TCP_BODY_NONE && !conn->rx.stash_len);
-}
