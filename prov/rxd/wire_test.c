@@ -271,6 +271,28 @@ static void test_ranges_do_not_wrap(void **state)
 	}
 }
 
+/* As many further ranges as their count says, be it more than an acknowledgement has. */
+static void test_counts_of_ranges(void **state)
+{
+	static const unsigned counts[] = { 0, 1, RXD_RANGES_MAX, RXD_RANGES_MAX + 1, 255 };
+	struct rxd_ack ack = { .largest = 1000 };
+	struct rxd_pkt pkt;
+	uint8_t buf[256 * sizeof(struct rxd_range) + 256];
+	size_t len, i;
+
+	for (i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+		ack.cnt = (uint8_t) counts[i];
+		len = rxd_put_hdr(buf, RXD_DATA, RXD_F_ACK, 42, 0);
+		len = rxd_put_ack(buf, len, &ack);
+		for (unsigned k = 0; k < counts[i]; k++)
+			len = rxd_put_range(buf, len, 1, 1);
+		rxd_seal(buf, len, NULL, 0);
+		assert_int_equal(!rxd_parse(buf, len, &pkt), counts[i] <= RXD_RANGES_MAX);
+		if (counts[i] <= RXD_RANGES_MAX)
+			assert_int_equal(pkt.ack.cnt, counts[i]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -282,6 +304,7 @@ int main(void)
 		cmocka_unit_test(test_foreign_receiver),
 		cmocka_unit_test(test_damage),
 		cmocka_unit_test(test_ranges_do_not_wrap),
+		cmocka_unit_test(test_counts_of_ranges),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -263,6 +263,34 @@ static void impossible_messages_are_refused(void **state)
 	refused_with(rndv + 8, 1);		/* segments that do not add up */
 }
 
+/* As many segments as their count says, with the sum of their lengths, be it more than a frame has. */
+static void counts_of_segments(void **state)
+{
+	static const unsigned counts[] = { 0, 1, ENG_IOV_MAX, ENG_IOV_MAX + 1, 255 };
+	uint8_t buf[RXM_RNDV_SIZE(24, 255) + sizeof(struct rxm_head)];
+	struct eng_pkt pkt = { .hdr_len = 24 };
+	struct wire_rma seg[255];
+	struct rxm_head head;
+	struct rxm_item item;
+	size_t len, i;
+
+	for (i = 0; i < 255; i++)
+		seg[i] = (struct wire_rma) { 4096 * i, 1, i };
+	for (i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+		bool fits = counts[i] && counts[i] <= ENG_IOV_MAX;
+
+		rxm_put_head(buf, 0, 0);
+		pkt.len = counts[i];
+		len = rxm_put_rndv(buf, sizeof(head), &pkt, 42, seg, counts[i]);
+		assert_int_equal(!rxm_parse(buf, len, &head), fits);
+		if (!fits)
+			continue;
+		assert_int_equal(rxm_next(buf, sizeof(head), &item), len);
+		assert_int_equal(item.segs, counts[i]);
+		assert_int_equal(item.seg[counts[i] - 1].key, counts[i] - 1);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -276,6 +304,7 @@ int main(void)
 		cmocka_unit_test(frames_survive),
 		cmocka_unit_test(cut_messages_are_refused),
 		cmocka_unit_test(impossible_messages_are_refused),
+		cmocka_unit_test(counts_of_segments),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -307,7 +307,7 @@ static void lengths_have_bounds(void **state)
 		{ SHM_DATA, 16, SHM_PIECE_MAX, 0, 1 }, { SHM_DATA, 16, SHM_PIECE_MAX + 1, 0, -1 },
 		{ SHM_MORE, 0, SHM_PIECE_MAX, 0, 1 }, { SHM_MORE, 0, SHM_PIECE_MAX + 1, 0, -1 },
 		{ SHM_PULL, 16, 100, ENG_IOV_MAX, 1 }, { SHM_PULL, 16, 100, ENG_IOV_MAX + 1, -1 },
-		{ SHM_PULL, 16, 100, 0, -1 },
+		{ SHM_PULL, 16, 100, 0, -1 }, { SHM_PULL, 16, 100, 255, -1 }, { SHM_PULL, 16, 100, UINT32_MAX, -1 },
 	};
 	struct both *b = *state;
 	struct shm_item item;

@@ -18,7 +18,7 @@
 #include "engine/wire.h"
 #include "engine/sim/wire_check.h"
 
-static uint8_t hdr[ENG_HDR_MAX + 16];
+static uint8_t hdr[ENG_HDR_MAX + 255 * sizeof(struct wire_rma)];
 static struct wire_msg msg;
 
 static void test_message(void **arg)
@@ -219,6 +219,25 @@ static void test_remote_ranges(void **arg)
 	assert_null(wire_parse(hdr, len, 100, &msg));
 }
 
+/* As many ranges as their count says, with the sum of their lengths, be it more than a header has. */
+static void test_counts_of_ranges(void **arg)
+{
+	static const unsigned counts[] = { 0, 1, WIRE_RMA_MAX, WIRE_RMA_MAX + 1, 255 };
+	size_t len, i;
+
+	(void) arg;
+	for (i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+		bool good = counts[i] && counts[i] <= WIRE_RMA_MAX;
+
+		len = wire_put_base(hdr, WIRE_READ, 0, 0, 5, counts[i]);
+		for (unsigned k = 0; k < counts[i]; k++)
+			len = wire_put_rma(hdr, len, k << 12, 1, k);
+		assert_int_equal(!wire_parse(hdr, len, 0, &msg), good);
+		if (good)
+			assert_int_equal(msg.rma_cnt, counts[i]);
+	}
+}
+
 /* A well-formed header of each kind, with @payload bytes to follow. */
 static size_t sample(enum wire_op op, size_t *payload)
 {
@@ -308,6 +327,7 @@ int main(void)
 		cmocka_unit_test(test_announced_write),
 		cmocka_unit_test(test_data_does_not_wrap),
 		cmocka_unit_test(test_remote_ranges),
+		cmocka_unit_test(test_counts_of_ranges),
 		cmocka_unit_test(test_mutations),
 		cmocka_unit_test(test_nothing_behind_a_header_is_read),
 	};

@@ -260,6 +260,30 @@ static void impossible_fields(void **state)
 	impossible(response, 68, 0x07000000, 4);
 }
 
+/* A list has room for RXMF_PACKET_SEGS entries, whatever its count says. */
+static void counts_of_segments(void **state)
+{
+	static const unsigned counts[] = { 0, 1, RXMF_PACKET_SEGS, RXMF_PACKET_SEGS + 1, 255 };
+	struct rxmf_packet pkt = { .type = RXMF_PACKET_RNDV, .conn_id = 9, .msg_id = 5 }, got;
+	uint8_t *wire = malloc(ROOM);
+	size_t len, i;
+
+	for (i = 0; i < RXMF_PACKET_SEGS; i++)
+		pkt.seg[i] = (struct wire_rma) { i << 12, 10000, i };
+	for (i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+		bool good = counts[i] && counts[i] <= RXMF_PACKET_SEGS;
+
+		pkt.segs = counts[i] > RXMF_PACKET_SEGS ? RXMF_PACKET_SEGS : counts[i];
+		pkt.len = 10000 * (size_t) pkt.segs;
+		len = rxmf_packet_put(wire, &pkt);
+		wire[RXMF_PACKET_HDR + RXMF_PACKET_LIST] = (uint8_t) counts[i];
+		assert_int_equal(!rxmf_packet_parse(wire, len, LIMIT, &got), good);
+		if (good)
+			assert_int_equal(got.segs, counts[i]);
+	}
+	free(wire);
+}
+
 static void operands(void **state)
 {
 	struct rxmf_packet pkt = {
@@ -322,6 +346,7 @@ int main(void)
 		cmocka_unit_test(tagged_without_header),
 		cmocka_unit_test(lengths_are_checked),
 		cmocka_unit_test(impossible_fields),
+		cmocka_unit_test(counts_of_segments),
 		cmocka_unit_test(operands),
 		cmocka_unit_test(captured_packets),
 	};
