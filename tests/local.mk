@@ -2,7 +2,7 @@
 
 # Every test runs under a limit, so that one that hangs is one that fails.
 LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/limit
-dist_noinst_SCRIPTS += quickstart .ci/run tests/limit tests/tools/install_check
+dist_noinst_SCRIPTS += quickstart .ci/run tests/limit tests/within tests/tools/install_check
 
 # ./check cannot stand in a list of files: its name is that of a target, so
 # whatever depends on the list would run the tests, from within the tests.
@@ -71,6 +71,11 @@ script_tests = \
 dist_check_SCRIPTS += $(script_tests)
 TESTS += $(script_tests)
 EXTRA_DIST += tests/tap.sh tests/valgrind.supp
+
+# The limit that a program sets itself.
+check_PROGRAMS += tests/tools/limit_time
+TESTS += tests/tools/limit_time
+tests_tools_limit_time_SOURCES = tests/tools/limit_time.c tests/limit.h
 
 # The wire formats of released versions.
 check_PROGRAMS += tests/wire/replay

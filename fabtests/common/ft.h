@@ -173,7 +173,7 @@ ssize_t ft_may(ssize_t ret, const char *what);
 void ft_at(const char *where);
 /* ft_case - describe the current case, for the message of a failure; NULL: none. */
 void ft_case(const char *text);
-/* ft_watch - end the program after @seconds, with the recorded location. */
+/* ft_watch - end the program, with the recorded location, after @seconds of processor time or ten times as many. */
 void ft_watch(int seconds);
 /* ft_now_ns - a clock that only goes forward. */
 uint64_t ft_now_ns(void);

@@ -67,7 +67,7 @@ static void print_usage(const struct ft *ft, FILE *to)
 		"  -D cuda|rocr|ze  -i N               buffers in memory of device N [0] of this kind; also\n"
 		"                                      cuda-map (cuMemMap), cuda-pool, cuda-managed\n"
 		"  -u FILE  -y N  -z N                 combinations of fi_ubertest, the first and last to run\n"
-		"  -T SECONDS                          end, failed, after this time [60]\n"
+		"  -T SECONDS                          end, failed, after this processor time, or ten times as long [60]\n"
 		"Exit status: 0 passed, 77 skipped (the reason is printed), else failed.\n");
 }
 

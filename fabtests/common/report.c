@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "ft.h"
+#include "../../tests/limit.h"
 
 static const char *volatile where_now = "starting";
 static char place[128];
@@ -34,11 +35,12 @@ uint64_t ft_now_ns(void)
 }
 
 /* Only async-signal-safe calls: the program may hang in malloc. */
-static void on_alarm(int sig)
+static void on_limit(int sig)
 {
 	static const char head[] = "FAIL: time limit passed while ";
-	char num[32];
-	int n = snprintf(num, sizeof(num), " (limit %d s)\n", watch_s);
+	char num[48];
+	int n = snprintf(num, sizeof(num), sig == SIGALRM ? " (limit %d s)\n" : " (limit %d s of processor time)\n",
+			 sig == SIGALRM ? 10 * watch_s : watch_s);
 	const char *at = where_now;
 
 	if (write(STDERR_FILENO, head, sizeof(head) - 1) < 0 ||
@@ -52,11 +54,8 @@ static void on_alarm(int sig)
 
 void ft_watch(int seconds)
 {
-	struct sigaction sa = { .sa_handler = on_alarm };
-
 	watch_s = seconds;
-	sigaction(SIGALRM, &sa, NULL);
-	alarm((unsigned int) seconds);
+	limit_time((unsigned int) seconds, on_limit);
 }
 
 void ft_place(const char *file, int line)

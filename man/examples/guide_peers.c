@@ -122,7 +122,7 @@ static int run(struct launcher *l, int me)
 	struct fid_domain *domain;
 	struct fid_av *av;
 
-	alarm(60);		/* if one of the others is lost */
+	alarm(600);		/* if one of the others is lost */
 	MUST(fi_fabric(info->fabric_attr, &fabric, NULL));
 	MUST(fi_domain(fabric, info, &domain, NULL));
 	MUST(fi_cq_open(domain, &cq_attr, &r.cq, NULL));

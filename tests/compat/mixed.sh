@@ -52,13 +52,13 @@ mixed_pingpong_one() {	# argument... server-library client-library
 	local prov=$2
 	set -- "${@:3:$(($# - 4))}"
 	port=$(tap_free_port)
-	LD_LIBRARY_PATH=$server timeout 60 "$mixed_pp" -B "$port" "${mixed_device[@]}" \
+	LD_LIBRARY_PATH=$server "$within" 60 "$mixed_pp" -B "$port" "${mixed_device[@]}" \
 		-p "$(mixed_name "$server" "$prov")" "$@" \
 		> "$tap_dir/server" 2>&1 &
 	pid=$!
 	tap_pids+=("$pid")
 	tap_wait_port "$port" || echo "the server does not listen"
-	LD_LIBRARY_PATH=$client timeout 60 "$mixed_pp" -P "$port" \
+	LD_LIBRARY_PATH=$client "$within" 60 "$mixed_pp" -P "$port" \
 		-p "$(mixed_name "$client" "$prov")" "$@" "$mixed_address"
 	rc=$?
 	wait "$pid" || rc=1
@@ -88,7 +88,7 @@ mixed_client_says() {
 	pid=$!
 	tap_pids+=("$pid")
 	tap_wait_port "$port" || echo "the server does not listen"
-	LD_LIBRARY_PATH=$tap_lib timeout 15 "$mixed_pp" -P "$port" -p "$2" -e "$3" "$mixed_address" \
+	LD_LIBRARY_PATH=$tap_lib "$within" 15 "$mixed_pp" -P "$port" -p "$2" -e "$3" "$mixed_address" \
 		> "$tap_dir/client" 2>&1
 	kill -KILL "$pid" 2> /dev/null
 	cat "$tap_dir/client"

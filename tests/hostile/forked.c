@@ -6,6 +6,7 @@
  *
  * Sends to the dead one, and receives from it, must end in a bounded time all the same.
  */
+#include "../limit.h"
 #include "peer.h"
 
 #define LEN ((size_t) 8 << 20)
@@ -34,7 +35,7 @@ static void run_peer(void)
 	CHECK(node_reap(&node, &entry, &err, 10000) && !err);
 	child = fork();
 	if (!child) {
-		alarm(2 * BOUND_MS / 1000);
+		limit_time(2 * BOUND_MS / 1000, NULL);
 		for (;;)
 			pause();
 	}

@@ -7,6 +7,7 @@
  * Its calls return 0, and it may open objects of its own.  The program and its peer, which send each other
  * messages all the time, notice nothing; with a progress thread, and without.
  */
+#include "../limit.h"
 #include "peer.h"
 
 #define LEN 40000
@@ -88,7 +89,7 @@ static void talk_to_itself(enum fi_progress progress)
 
 static void run_child(struct fid_mr *mr, enum fi_progress progress, int opens)
 {
-	alarm(3 * BOUND_MS / 1000);
+	limit_time(3 * BOUND_MS / 1000, NULL);
 	CALL(fi_close(&mr->fid));
 	node_close(&node);
 	if (opens)

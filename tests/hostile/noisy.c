@@ -9,6 +9,7 @@
  */
 #include <fcntl.h>
 
+#include "../limit.h"
 #include "peer.h"
 
 #define REFUSED 2000
@@ -80,7 +81,7 @@ int main(int argc, char **argv)
 	node_stay_far(0);
 	if (argc > 1)
 		run_peer();
-	alarm(200);
+	limit_time(200, NULL);
 	node_open(&node, "127.0.0.1", 0, 1, CAPS, FI_PROGRESS_MANUAL);
 	mr = peer_region(&node, mem, sizeof(mem), &target);
 	p[0] = peer_start("peer", &target);

@@ -17,6 +17,8 @@
 
 #include <mpi.h>
 
+#include "../limit.h"
+
 #define LIMIT 20
 #define BEGUN 100
 
@@ -134,8 +136,7 @@ int main(int argc, char **argv)
 	};
 	MPI_Errhandler handler;
 
-	signal(SIGALRM, too_long);
-	alarm(LIMIT);
+	limit_time(LIMIT, too_long);
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);

@@ -2,12 +2,13 @@
 /* Copyright (c) 2026 the libfabric authors. */
 #include "mt.h"
 
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "../limit.h"
 
 #define CASE_SECONDS 30		/* times $MT_SLOW */
 #define ERRORS_SHOWN 5
@@ -35,7 +36,7 @@ void mt_limit(unsigned int seconds)
 {
 	const char *slow = getenv("MT_SLOW");
 
-	alarm(seconds * (slow ? (unsigned int) atoi(slow) : 1));
+	limit_time(seconds * (slow ? (unsigned int) atoi(slow) : 1), too_long);
 }
 
 bool mt_check_at(bool ok, const char *file, int line, const char *fmt, ...)
@@ -116,7 +117,6 @@ int mt_main(int argc, char **argv, int level, const struct mt_case *cases, int c
 {
 	int got = 0, bad = 0;
 
-	signal(SIGALRM, too_long);
 	mt_limit(CASE_SECONDS);
 	MPI_Init_thread(&argc, &argv, level, &got);
 	MPI_Comm_rank(MPI_COMM_WORLD, &mt_rank);

@@ -32,6 +32,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../limit.h"
 #include "alloc.h"
 
 #define LEN_MAX 300000
@@ -477,7 +478,7 @@ static void reap_child(void)
 /* limit_child - a child ends in any case, and has the settings of its case. */
 static void limit_child(void)
 {
-	struct rlimit cpu = { 3 * ENDS_MS / 1000, 3 * ENDS_MS / 1000 }, core = { 0, 0 };
+	struct rlimit core = { 0, 0 };
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	/* of a request that nothing answers, since its endpoint is closed again; the default is 60 s */
@@ -485,9 +486,8 @@ static void limit_child(void)
 		setenv("FI_OFI_RXD_CONN_TIMEOUT", "10000", 0);
 	if (the->env)
 		setenv(the->env, "0", 1);
-	setrlimit(RLIMIT_CPU, &cpu);
 	setrlimit(RLIMIT_CORE, &core);
-	alarm(10 * ENDS_MS / 1000);
+	limit_time(3 * ENDS_MS / 1000, NULL);
 }
 
 static void start_child(const struct life_case *of, long first, long run)

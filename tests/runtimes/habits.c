@@ -18,6 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../limit.h"
+
 #define BIG (1 << 20)
 #define PATIENCE_NS 20000000000ULL
 
@@ -341,7 +343,7 @@ static int child(const struct setup *set)
 {
 	struct side s;
 
-	alarm(20);
+	limit_time(20, NULL);
 	if (!side_open(&s, set) || !know(&s, &s) ||
 	    fi_trecv(s.ep, s.in, BIG, NULL, FI_ADDR_UNSPEC, 1, 0, &s))
 		return 1;

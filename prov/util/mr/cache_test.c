@@ -25,6 +25,7 @@
 
 #include "mr/cache.h"
 #include "mr/test/unmapping.h"
+#include "tests/limit.h"
 
 #define LEN 65536u
 
@@ -651,7 +652,7 @@ static void child(void **state)
 	use(p, LEN);
 	pid = fork();
 	if (!pid) {
-		alarm(20);
+		limit_time(20, NULL);
 		change(0, p);
 		use(p, LEN);
 		munmap(p, LEN);

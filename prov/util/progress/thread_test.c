@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "tests/limit.h"
 
 static struct fake f;
 static struct fid_cq *cq;
@@ -341,7 +342,7 @@ static void test_fork(void **state)
 	pid = fork();
 	assert_true(pid >= 0);
 	if (!pid) {
-		alarm(20);
+		limit_time(20, NULL);
 		down();
 		up();
 		fake_deliver(ep, 1);

@@ -12,6 +12,7 @@
 
 #include "core/test/child_test.h"
 #include "core/test/listen.h"
+#include "tests/limit.h"
 
 #define NOW FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION)
 
@@ -361,7 +362,7 @@ static void fork_while_busy(void)
 		pid = fork();
 		CHILD_CHECK(pid >= 0);
 		if (!pid) {
-			alarm(20);
+			limit_time(20, NULL);
 			CHILD_CHECK(query("gamma,alpha") == 0);
 			close_one(open_one("alpha", NULL));
 			close_one(open_one("gamma", NULL));

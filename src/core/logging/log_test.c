@@ -14,6 +14,7 @@
 #include <rdma/providers/fi_log.h>
 
 #include "core/test/child_test.h"
+#include "tests/limit.h"
 
 static struct fi_provider tcp = { .name = "tcp" };
 static struct fi_provider layered = { .name = "udp;ofi_rxd" };
@@ -230,7 +231,7 @@ static void many_lines(void)
 	char rest[8192];
 	int i;
 
-	alarm(20);
+	limit_time(20, NULL);
 	for (i = 0; i < 20000; i++)
 		FI_WARN(&tcp, FI_LOG_CORE, "a line of some length that no process reads, number %d", i);
 	fcntl(quiet_end, F_SETFL, O_NONBLOCK);

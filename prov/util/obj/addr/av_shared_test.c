@@ -16,6 +16,7 @@
 #include "obj/av_shared.h"
 #include "obj/av_table.h"
 #include "obj/test/av_make.h"
+#include "tests/limit.h"
 
 static int child_inserts(const char *name, int ready, int go)
 {
@@ -182,7 +183,7 @@ static void a_killed_writer_blocks_no_reader(void **state)
 	av = open_av(&domain, name, 0);
 	ro = open_av(&domain, name, FI_READ);
 	assert_int_equal(fi_av_insert(av, a, 3, fi, 0, NULL), 3);
-	alarm(60);
+	limit_time(60, NULL);
 	kill_inside(&domain, name);
 	/* a reader comes first, then a writer */
 	assert_int_equal(fi_av_lookup(ro, 0, &got, &len), 0);
@@ -197,7 +198,7 @@ static void a_killed_writer_blocks_no_reader(void **state)
 	assert_int_equal(obj_av_of(av)->live, 3);
 	assert_int_equal(obj_av_of(av)->free_cnt, 0);
 	assert_int_equal(fi_av_lookup(ro, 1, &got, &len), 0);
-	alarm(0);
+	limit_time(0, NULL);
 	assert_int_equal(fi_close(&ro->fid), 0);
 	assert_int_equal(fi_close(&av->fid), 0);
 }
@@ -235,7 +236,7 @@ static void writers_killed_at_any_time_block_no_reader(void **state)
 
 	make_domain(&domain, FI_SOCKADDR_IN);
 	assert_true(!pipe(ready));
-	alarm(60);
+	limit_time(60, NULL);
 	for (k = 0; k < 12; k++) {
 		snprintf(name, sizeof(name), "av_test_any.%d.%u", (int) getpid(), k);
 		av = open_av(&domain, name, 0);
@@ -256,7 +257,7 @@ static void writers_killed_at_any_time_block_no_reader(void **state)
 		assert_int_equal(fi_close(&ro->fid), 0);
 		assert_int_equal(fi_close(&av->fid), 0);
 	}
-	alarm(0);
+	limit_time(0, NULL);
 	close(ready[0]);
 	close(ready[1]);
 }
