@@ -47,6 +47,7 @@ script_tests = \
 	tests/compat/tcp_test \
 	tests/compat/traffic_test \
 	tests/compat/udp_test \
+	tests/compat/wires_test \
 	tests/features/readme_test \
 	tests/hosts/order_test \
 	tests/layers/layers_test \

@@ -15,12 +15,18 @@
  * than the zero byte, and knows no PP_LARGEST.
  */
 
+#include <errno.h>
+#include <rdma/fi_errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
 
 #include "options.h"
+
+#ifndef FI_EPROTO
+#define FI_EPROTO EPROTO	/* the headers of older releases lack the name */
+#endif
 
 enum pp_frame {
 	PP_HELLO = 0x50500001,	/* first frame: magic of this protocol and version; options as text,
