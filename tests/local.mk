@@ -50,6 +50,7 @@ script_tests = \
 	tests/compat/wires_test \
 	tests/features/readme_test \
 	tests/hosts/order_test \
+	tests/layers/faults_test \
 	tests/layers/layers_test \
 	tests/layers/terms_test \
 	tests/layers/variables_test \
@@ -71,7 +72,7 @@ script_tests = \
 	tests/wire/table_test
 dist_check_SCRIPTS += $(script_tests)
 TESTS += $(script_tests)
-EXTRA_DIST += tests/tap.sh tests/valgrind.supp
+EXTRA_DIST += tests/README.md tests/tap.sh tests/valgrind.supp
 
 # The limit that a program sets itself.
 check_PROGRAMS += tests/tools/limit_time
