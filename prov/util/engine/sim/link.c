@@ -124,31 +124,6 @@ static void sim_peer_put(struct eng_link *link, struct eng_peer *peer)
 	}
 }
 
-static void sim_close(struct eng_link *link, int linger_ms)
-{
-	struct sim_link *sl = sim_link_of(link);
-
-	while (!list_empty(&sl->chans)) {
-		struct chan *chan = container_of(sl->chans.next, struct chan, node);
-		struct conn *c = chan->conn;
-		struct eng_pkt *pkt;
-
-		if (sl->crash && !c->err) {
-			sim_truncate(&c->to[!chan->side]);
-		} else {
-			while (!c->err && (pkt = list_pop_entry(&chan->out, struct eng_pkt, node))) {
-				transmit_pkt(chan, pkt);
-				pkt->done(pkt, 0);
-			}
-		}
-		c->fin = true;
-		sim_chan_fail(sl, chan, -FI_ECANCELED);
-	}
-	list_del(&sl->node);
-	list_del(&sl->poll_node);
-	free(sl);
-}
-
 /* ---- arriving --------------------------------------------------------------- */
 
 /* More of the payload comes in. */
@@ -297,6 +272,43 @@ static int deliver(struct sim_link *sl, struct chan *chan)
 		}
 	}
 	return done;
+}
+
+/* deliver_last - what arrives while the link lingers. */
+static void deliver_last(struct sim_link *sl)
+{
+	struct chan *chan, *tmp;
+
+	list_for_each_entry_safe(chan, tmp, &sl->chans, node)
+		if (!chan->conn->err)
+			deliver(sl, chan);
+}
+
+static void sim_close(struct eng_link *link, int linger_ms)
+{
+	struct sim_link *sl = sim_link_of(link);
+
+	if (linger_ms && !sl->crash)
+		deliver_last(sl);
+	while (!list_empty(&sl->chans)) {
+		struct chan *chan = container_of(sl->chans.next, struct chan, node);
+		struct conn *c = chan->conn;
+		struct eng_pkt *pkt;
+
+		if (sl->crash && !c->err) {
+			sim_truncate(&c->to[!chan->side]);
+		} else {
+			while (!c->err && (pkt = list_pop_entry(&chan->out, struct eng_pkt, node))) {
+				transmit_pkt(chan, pkt);
+				pkt->done(pkt, 0);
+			}
+		}
+		c->fin = true;
+		sim_chan_fail(sl, chan, -FI_ECANCELED);
+	}
+	list_del(&sl->node);
+	list_del(&sl->poll_node);
+	free(sl);
 }
 
 static int poll_chan(struct sim_link *sl, struct chan *chan)

@@ -439,6 +439,36 @@ static void test_close(void **arg)
 	assert_int_equal(e->peer.msg_size, 51);
 }
 
+/* A message that arrives while our endpoint's link lingers: it has no peer any more that would keep it, and a
+ * receive of the owner's stays for other endpoints.
+ */
+static void close_with_one_in_flight(bool posted)
+{
+	assert_int_equal(fi_inject(a->ep, out[0], 50, 1), 0);
+	turn(50);
+	if (posted)
+		own_recv(true, in[1], 60, FI_ADDR_UNSPEC, 0, &ctx[1]);
+	assert_int_equal(fi_tinject(a->ep, out[0], 52, 1, 0), 0);
+	assert_int_equal(fi_close(&ep->fid), 0);
+	ep = NULL;
+	assert_int_equal(find(false, false, FI_ADDR_UNSPEC, 0)->peer.msg_size, 50);
+	find(false, false, FI_ADDR_UNSPEC, 0)->queued = false;
+	assert_null(find(false, false, FI_ADDR_UNSPEC, 0));
+	assert_null(find(false, true, FI_ADDR_UNSPEC, 0));
+	assert_int_equal(find(true, true, FI_ADDR_UNSPEC, 0) != NULL, posted);
+	assert_int_equal(own.comps + own.errs + own.freed, 0);
+}
+
+static void test_close_lingers(void **arg)
+{
+	close_with_one_in_flight(false);
+}
+
+static void test_close_lingers_posted(void **arg)
+{
+	close_with_one_in_flight(true);
+}
+
 static void test_refusals(void **arg)
 {
 	struct fi_peer_srx_context srx_ctx = { sizeof(srx_ctx), NULL };
@@ -526,6 +556,8 @@ int main(void)
 		CASE(test_late_source),
 		CASE(test_sender_dies),
 		CASE(test_close),
+		CASE(test_close_lingers),
+		CASE(test_close_lingers_posted),
 		CASE(test_refusals),
 		CASE(test_too_many),
 		CASE(test_rough),
