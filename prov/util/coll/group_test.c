@@ -229,6 +229,77 @@ static void test_close_order(void **state)
 	cworld_close(&cw);
 }
 
+/* ---- a join that has ended at one member alone ------------------------------------------------ */
+
+/* A program that joins, calls a barrier, and begins again when either fails. */
+struct again {
+	enum { OUT, JOINING, INSIDE, THROUGH } at;
+	struct fid_mc *mc;
+};
+
+static void begin_again(struct again *a)
+{
+	assert_int_equal(fi_close(&a->mc->fid), 0);
+	a->at = OUT;
+}
+
+static void step_again(struct cworld *cw, int i, struct again *a)
+{
+	struct fi_eq_err_entry bad = { 0 };
+	struct fi_eq_entry entry;
+	struct comp c;
+	uint32_t event;
+	ssize_t ret;
+
+	if (a->at == OUT) {
+		a->mc = start_join(cw, i, NULL, 2, FI_ADDR_NOTAVAIL);
+		a->at = JOINING;
+	} else if (a->at == JOINING) {
+		ret = fi_eq_read(cw->eq[i], &event, &entry, sizeof(entry), 0);
+		if (ret == -FI_EAVAIL) {
+			assert_int_equal(fi_eq_readerr(cw->eq[i], &bad, 0), sizeof(bad));
+			begin_again(a);
+		} else if (ret > 0) {
+			assert_int_equal(fi_barrier(ep_of(cw, i), fi_mc_addr(a->mc), NULL), 0);
+			a->at = INSIDE;
+		}
+	} else if (a->at == INSIDE && node_read(&cw->w.node[i], &c)) {
+		if (c.err)
+			begin_again(a);
+		else
+			a->at = THROUGH;
+	}
+}
+
+/* Member 1 has given its join up; member 0 takes its report for that of the next join, and is ahead.  They meet
+ * again, whenever member 1 joins.
+ */
+static void test_join_ahead(void **state)
+{
+	struct again a[2];
+	struct cworld cw;
+	int late, i, turns;
+
+	for (late = 0; late < 60; late++) {
+		memset(a, 0, sizeof(a));
+		cworld_open(&cw, 2, (uint64_t) late, late % 2 ? &sim_rough : &sim_ideal);
+		a[1].mc = start_join(&cw, 1, NULL, 2, FI_ADDR_NOTAVAIL);
+		for (i = 0; i < 50; i++)
+			world_poll(&cw.w);
+		begin_again(&a[1]);
+		for (turns = 0; a[0].at != THROUGH || a[1].at != THROUGH; turns++) {
+			assert_true(turns < 20000);
+			step_again(&cw, 0, &a[0]);
+			if (turns > late)
+				step_again(&cw, 1, &a[1]);
+			world_poll(&cw.w);
+		}
+		for (i = 0; i < 2; i++)
+			assert_int_equal(fi_close(&a[i].mc->fid), 0);
+		cworld_close(&cw);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -236,6 +307,7 @@ int main(void)
 		cmocka_unit_test(test_join),
 		cmocka_unit_test(test_join_same),
 		cmocka_unit_test(test_join_errors),
+		cmocka_unit_test(test_join_ahead),
 		cmocka_unit_test(test_not_equipped),
 		cmocka_unit_test(test_join_fails),
 		cmocka_unit_test(test_close_order),

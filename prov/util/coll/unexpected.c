@@ -6,7 +6,7 @@
  *
  * An unexpected message is early, late or for an unknown group.
  * - Early: of an operation that this member has not started, or of a group whose id has not
- *   arrived here yet.  It is kept.
+ *   arrived here yet.  It is kept, and of each member's reports for a join one.
  * - Late: of an operation that has ended here, which can only be because it failed.  It is
  *   dropped.
  * - Unknown group: an earlier process at this address was the member, or the program has closed
@@ -76,26 +76,37 @@ static enum eng_oob_action keep_message(struct coll *coll, uint64_t key)
 	return ENG_OOB_KEEP;
 }
 
-/* True when an unknown group, from which @peer sends a PROBE, may be one whose join is in
- * progress here.  It cannot be if this member is member 0, which chooses the id; nor if @peer
- * is the one that sends us the id, which would have arrived first.  In these cases the id was
- * lost with a channel, and failing the join is right.
+/* id_pending - may a join in progress still bring the id @space?  Member 0 has chosen its id, and another
+ * member has it once that has arrived.  Until then messages of the group come from any member but @peer, if
+ * that is the one that sends us the id, which would have arrived first.
  */
-static bool may_be_joining(struct coll *coll, const struct eng_peer *peer)
+static bool id_pending(struct coll_op *op, const struct eng_peer *peer, uint64_t space)
 {
-	struct coll_op *op;
+	uint32_t rank = rank_of(op, peer);
 	size_t i;
 
-	list_for_each_entry(op, &coll->ops, node) {
-		bool told = !op->group->rank;
-		uint32_t rank = rank_of(op, peer);
+	if (!op->group->rank)
+		return space == op->group->id;
+	for (i = 0; i < op->plan.cnt; i++) {
+		const struct coll_step *step = &op->plan.steps[i];
 
-		for (i = 0; op->join && i < op->plan.cnt; i++)
-			told |= op->plan.steps[i].kind == COLL_RECV && op->plan.steps[i].len &&
-				op->plan.steps[i].peer == rank;
-		if (op->join && !told)
-			return true;
+		if (step->kind != COLL_RECV || !step->len)
+			continue;
+		return op->xfers[i].state == COLL_XFER_DONE ? space == op->group->id : step->peer != rank;
 	}
+	return false;
+}
+
+/* may_be_joining - @space, which is unknown, may be the id of a group that is being joined.  If not, its id was
+ * lost with a channel, or was that of a member's earlier process: failing its operations is right.
+ */
+static bool may_be_joining(struct coll *coll, const struct eng_peer *peer, uint64_t space)
+{
+	struct coll_op *op;
+
+	list_for_each_entry(op, &coll->ops, node)
+		if (op->join && id_pending(op, peer, space))
+			return true;
 	return false;
 }
 
@@ -105,9 +116,9 @@ static bool may_be_joining(struct coll *coll, const struct eng_peer *peer)
 static enum eng_oob_action unknown_group(struct coll *coll, struct eng_peer *peer, uint64_t space,
 					 uint64_t key)
 {
-	if (coll->joining && (coll_key_kind(key) != COLL_MSG_PROBE || may_be_joining(coll, peer)))
+	if (coll->joining && may_be_joining(coll, peer, space))
 		return keep_message(coll, key);
-	coll->may_have_dropped |= coll->failed;
+	coll->may_have_dropped |= coll->failed || !coll->join_cnt;
 	if (coll_key_kind(key) == COLL_MSG_ABORT)
 		return ENG_OOB_DROP;
 	return eng_oob_notify(peer, space, coll_key_abort(coll_key_seq(key), false, FI_ENOTCONN,
@@ -162,6 +173,36 @@ static void on_gone(struct coll_op *op, uint64_t key)
 		}
 }
 
+struct kept {
+	struct eng_peer *peer;
+	uint64_t space, key;
+	bool found;
+};
+
+static void look_for(struct eng_oob *oob, struct eng_peer *peer, uint64_t space, uint64_t key, void *msg,
+		     void *arg)
+{
+	struct kept *kept = arg;
+
+	kept->found |= peer == kept->peer && space == kept->space && key == kept->key;
+}
+
+/* join_message - a report, which is empty, may come before the join that it is for.  One that is still there
+ * is of a join that has ended at its sender: the next join of this member answers the newer one.  An id answers
+ * a report; without a join that has sent one it is of a group that we are no member of.
+ */
+static enum eng_oob_action join_message(struct coll *coll, struct eng_peer *peer, struct coll_op *op,
+					uint64_t space, uint64_t key, bool bare)
+{
+	struct kept kept = { peer, space, key, false };
+
+	if (op ? op->err : coll_key_kind(key) == COLL_MSG_DATA && !bare)
+		return ENG_OOB_DROP;
+	if (bare && coll_key_kind(key) == COLL_MSG_DATA && coll->oob.rxc.tagged.msg_cnt)
+		eng_oob_each(&coll->oob, look_for, &kept);
+	return kept.found ? ENG_OOB_DROP : keep_message(coll, key);
+}
+
 /* Dispatches an unexpected message; ABORT, PROBE and GONE have no payload. */
 enum eng_oob_action coll_unexp_arrived(struct eng_oob *oob, struct eng_peer *peer,
 				       uint64_t space, uint64_t key, bool bare)
@@ -183,8 +224,10 @@ enum eng_oob_action coll_unexp_arrived(struct eng_oob *oob, struct eng_peer *pee
 			on_gone(op, key);
 		return ENG_OOB_DROP;
 	}
-	if (op || coll_key_join(key))
-		return op && op->err ? ENG_OOB_DROP : keep_message(coll, key);
+	if (coll_key_join(key))
+		return join_message(coll, peer, op, space, key, bare);
+	if (op)
+		return op->err ? ENG_OOB_DROP : keep_message(coll, key);
 	group = hmap_find(&coll->by_id, space);
 	if (!group)
 		return unknown_group(coll, peer, space, key);
