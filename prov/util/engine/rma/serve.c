@@ -23,6 +23,7 @@
  * (ENG_RX_LATER) and is offered again, unchanged.
  */
 #define READS_GOING_MAX 16	/* reads of one peer whose payload is with the link */
+#define COPIED_MAX 65536	/* bytes of payload that a link copies into buffers of its own, at most */
 #define SHORT_MAX 512	/* bytes of a write that are copied under the lock of the regions */
 
 /* ---- common ----------------------------------------------------------------- */
@@ -504,19 +505,28 @@ static bool is_out(const struct eng_serve *sv)
 	       sv->pump.off == sv->pump.want;
 }
 
+/* may_copy - a link may copy the payload at once, where it takes longer payload from memory later. */
+static bool may_copy(const struct eng_serve *sv)
+{
+	return sv->msg.len <= COPIED_MAX;
+}
+
 /* next_read - the read that may go on now: the first one that waits, if those before it are out and
- * not too many.  NULL: none.
+ * not too many.  One whose payload may be copied waits for the end of those whose payload is not: it
+ * would return what is older.  NULL: none.
  */
 static struct eng_serve *next_read(const struct eng_peer *peer)
 {
 	struct eng_serve *sv;
 	unsigned going = 0;
+	bool later = false;
 
 	list_for_each_entry(sv, &peer->serves, node) {
 		if (!sv->going)
-			return sv->running ? NULL : sv;
+			return sv->running || (later && may_copy(sv)) ? NULL : sv;
 		if (!is_out(sv) || ++going == READS_GOING_MAX)
 			return NULL;
+		later |= !may_copy(sv);
 	}
 	return NULL;
 }
