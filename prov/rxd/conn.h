@@ -59,8 +59,9 @@ struct rxd_poller {
 	struct list doms;		/* struct rxd_dom */
 	uint64_t armed_seq;		/* base.seq at the last arm(): a thread slept then */
 	uint64_t input_ns;		/* when the datagrams in hand were read; 0: there were none */
-	uint64_t polled_ns;		/* rxd_now() in the last poll that had a timer set */
 	uint64_t looked_ns;		/* what had arrived by then has been looked at */
+	uint64_t look_ns;		/* when the look began that a timer has asked for; 0: none has */
+	unsigned look_polls;		/* polls since then */
 	struct list ended;		/* connections that their peers have closed, to be reported */
 	unsigned ends_held;		/* polls in a row that left them to the next one */
 	bool ends_asked;		/* the next poll reads all sockets */
@@ -84,6 +85,11 @@ static inline uint64_t rxd_now(struct rxd_poller *poller)
 {
 	return chan_poller_now(&poller->base);
 }
+
+/* rxd_has_looked - what had arrived by @due has been looked at.  If not, the next polls do that: a timer
+ * that would end a connection fires again then.
+ */
+bool rxd_has_looked(struct rxd_poller *poller, uint64_t due);
 
 /* ---- links ---------------------------------------------------------------------- */
 

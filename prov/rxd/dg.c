@@ -538,6 +538,7 @@ static unsigned dom_poll(struct rxd_dom *dom, unsigned budget, rxd_dg_fn *fn)
 	struct rxd_dg *dg;
 	unsigned done = 0;
 	ssize_t i, got;
+	bool failed;
 
 	if (dom->out)
 		copies_reap(dom);
@@ -545,15 +546,15 @@ static unsigned dom_poll(struct rxd_dom *dom, unsigned budget, rxd_dg_fn *fn)
 		if (done)
 			dom->poller->input_ns = 0;
 		got = fi_cq_read(dom->cq, entry, BURST);
-		if (got == -FI_EAVAIL && take_error(dom))
-			continue;
+		failed = got == -FI_EAVAIL && take_error(dom);
 		for (i = 0; i < got; i++) {
 			if (i + 1 < got)
 				__builtin_prefetch(entry[i + 1].buf);
 			take_datagram(&entry[i], fn);
 		}
-		done += got > 0 ? (unsigned) got : 0;
-	} while (got == BURST && done < budget);
+		/* an entry of an error is one that was read: there may be others behind it */
+		done += got > 0 ? (unsigned) got : failed;
+	} while ((got == BURST || failed) && done < budget);
 	list_for_each_entry(dg, &dom->dgs, node)
 		if (!list_empty(&port_of(dg)->unposted))
 			repost_all(port_of(dg));

@@ -194,8 +194,9 @@ static void log_silence(struct rxd_conn *conn, uint64_t now)
 void rxd_hello_timeout(struct rxd_conn *conn, uint64_t now)
 {
 	log_silence(conn, now);
-	if (rxd_conn_poller(conn)->looked_ns >= rxd_give_up_due(conn)) {
-		rxd_attempt_fail(conn, FI_ETIMEDOUT);
+	if (rxd_give_up_due(conn) <= now) {
+		if (rxd_has_looked(rxd_conn_poller(conn), rxd_give_up_due(conn)))
+			rxd_attempt_fail(conn, FI_ETIMEDOUT);
 		return;
 	}
 	conn->handshake->tries++;

@@ -18,7 +18,7 @@
 
 static void fire_alive(struct rxd_conn *conn, uint64_t now)
 {
-	if (rxd_dead_due(conn) <= rxd_conn_poller(conn)->looked_ns) {
+	if (rxd_dead_due(conn) <= now && rxd_has_looked(rxd_conn_poller(conn), rxd_dead_due(conn))) {
 		rxd_conn_fail(conn, FI_ETIMEDOUT, false);
 		return;
 	}

@@ -12,6 +12,7 @@
 
 #define RETRY_BLOCKED_NS (CLOCK_NS_PER_MS / 10)
 #define READ_EVERY 64
+#define LOOK_POLLS_MAX 1024	/* of OBJ_POLL_BUDGET datagrams */
 
 static struct rxd_poller *poller_of(struct obj_poller *base)
 {
@@ -150,29 +151,43 @@ static bool read_due(struct rxd_poller *poller)
 	return true;
 }
 
-/* fire_timers - those that may send do not wait for the end of a queue that is never empty.  Those that
- * end something compare their time with looked_ns (conn.h), which lags by a poll: so no clock is read
- * before the queues.
+/* ---- what has arrived counts before time does ----------------------------------------- */
+
+bool rxd_has_looked(struct rxd_poller *poller, uint64_t due)
+{
+	if (poller->looked_ns >= due)
+		return true;
+	if (!poller->look_ns) {
+		poller->look_ns = rxd_now(poller);
+		poller->look_polls = 0;
+	}
+	return false;
+}
+
+/* look_on - a poll of a look has read @read datagrams.  It was the last one if the provider below had nothing,
+ * asked before the poll to leave no socket out (@asked), or if the queue is never empty: no socket holds as many
+ * datagrams as these polls read.
  */
-static int fire_timers(struct rxd_poller *poller, uint64_t now, bool seen)
+static void look_on(struct rxd_poller *poller, bool asked, int read)
+{
+	if ((!asked || read) && ++poller->look_polls < LOOK_POLLS_MAX)
+		return;
+	poller->looked_ns = poller->look_ns;
+	poller->look_ns = 0;
+}
+
+/* fire_timers - those that may send do not wait for the end of a queue that is never empty.  Those that
+ * end something ask rxd_has_looked().
+ */
+static int fire_timers(struct rxd_poller *poller, uint64_t now)
 {
 	struct chan_poller *chans = &poller->base;
 
-	if (seen)
-		poller->looked_ns = poller->polled_ns;
-	poller->polled_ns = now;
 	chan_poller_woken(chans);
 	return timers_next(&chans->timers) <= now ? timers_fire(&chans->timers, now) : 0;
 }
 
-/* has_seen - @read datagrams were read: all that had arrived, or the queue is never empty. */
-static bool has_seen(struct chan_poller *chans, int read, unsigned budget)
-{
-	if (read >= (int) budget && ++chans->looks < CHAN_LOOKS_MAX)
-		return false;
-	chans->looks = 0;
-	return true;
-}
+/* ---- ends -------------------------------------------------------------------------------- */
 
 static int report_end(struct list *node)
 {
@@ -205,7 +220,7 @@ static int poll_all(struct obj_poller *base, unsigned budget)
 	struct rxd_poller *poller = poller_of(base);
 	struct chan_poller *chans = &poller->base;
 	int done = 0, read = 0;
-	bool seen = true;
+	bool asked = false;
 	uint64_t now;
 
 	chan_poller_begin(chans);
@@ -214,15 +229,16 @@ static int poll_all(struct obj_poller *base, unsigned budget)
 		rxd_rx_deferred(poller);
 	if (!list_empty(&chans->dirty))
 		push_waiting(poller, rxd_now(poller));
-	if (read_due(poller)) {
-		read = rxd_dg_poll(poller, budget, on_datagram);
-		seen = has_seen(chans, read, budget);
-		done += read;
-	}
+	if (__builtin_expect(poller->look_ns != 0, 0))
+		asked = !rxd_dg_arm(poller);
+	if (poller->look_ns || read_due(poller))
+		done += read = rxd_dg_poll(poller, budget, on_datagram);
+	if (__builtin_expect(poller->look_ns != 0, 0))
+		look_on(poller, asked, read);
 	now = poller->input_ns;
 	if (chans->timers.cnt) {
 		now = now ? now : rxd_now(poller);
-		done += fire_timers(poller, now, seen);
+		done += fire_timers(poller, now);
 	}
 	if (chan_poller_resumes(chans))
 		done += resume_paused(poller, now);

@@ -79,6 +79,9 @@ struct rxd_link *snet_link(unsigned no);
 /* Called when @poller polls for datagrams, to advance the time.  May be NULL. */
 extern void (*snet_before_look)(struct rxd_poller *poller);
 
+/* Polls that leave the sockets out, as those do that a provider below takes for idle; none after rxd_dg_arm(). */
+extern unsigned snet_skips;
+
 /* Called with each datagram that an endpoint sends, before the network may drop it.  May be NULL. */
 extern void (*snet_tap)(unsigned from, unsigned to, const uint8_t *data, size_t len);
 
