@@ -150,6 +150,7 @@ static void open_lanes(struct rt_world *w)
 	hints->caps = FI_MSG | FI_RMA | FI_ATOMIC;
 	hints->mode = FI_CONTEXT | FI_CONTEXT2;
 	hints->ep_attr->type = FI_EP_RDM;
+	hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;	/* what is below is this thread's alone */
 	hints->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
 	hints->fabric_attr->prov_name = strdup("tcp");
 	assert_int_equal(fi_getinfo(FI_VERSION(2, 6), "127.0.0.1", NULL, FI_SOURCE, hints, &info), 0);
