@@ -101,7 +101,7 @@ EXTRA_DIST += tests/compat/traffic.c tests/compat/rpc.c tests/compat/meet.c test
 runtimes_common = tests/runtimes/rt.c tests/runtimes/rt.h
 runtimes_libs = src/libfabric.la $(CMOCKA_LIBS)
 runtime_tests = \
-	tests/elsewhere/ends tests/elsewhere/faults tests/elsewhere/lanes \
+	tests/elsewhere/discards tests/elsewhere/ends tests/elsewhere/faults tests/elsewhere/lanes \
 	tests/elsewhere/orders tests/elsewhere/strangers tests/hints/replay \
 	tests/runtimes/aws_ofi_nccl tests/runtimes/chapel tests/runtimes/charm \
 	tests/runtimes/daos tests/runtimes/deep tests/runtimes/devices tests/runtimes/failed \
@@ -139,6 +139,8 @@ tests_runtimes_devices_DEPENDENCIES = src/libfabric.la $(fakegpu_libs)
 tests_runtimes_gasnet_SOURCES = tests/runtimes/gasnet.c $(runtimes_common)
 tests_runtimes_gasnet_LDADD = $(runtimes_libs)
 EXTRA_DIST += tests/elsewhere/README.md tests/elsewhere/arguments.tsv
+tests_elsewhere_discards_SOURCES = tests/elsewhere/discards.c $(runtimes_common)
+tests_elsewhere_discards_LDADD = $(runtimes_libs)
 tests_elsewhere_ends_SOURCES = tests/elsewhere/ends.c $(runtimes_common)
 tests_elsewhere_ends_LDADD = $(runtimes_libs)
 tests_elsewhere_lanes_SOURCES = tests/elsewhere/lanes.c $(runtimes_common)
