@@ -22,6 +22,7 @@ rdmainclude_HEADERS = \
 	include/rdma/fi_trigger.h \
 	include/rdma/fi_xpu.h \
 	include/rdma/fi_xpu_device.h \
+	include/rdma/fi_xpu_mlx5.h \
 	include/rdma/fi_xpu_ring.h
 
 rdmaprovincludedir = $(rdmaincludedir)/providers

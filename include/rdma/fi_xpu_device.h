@@ -18,6 +18,7 @@
 #include <rdma/fi_errno.h>
 #include <rdma/fi_eq.h>
 #include <rdma/fi_xpu.h>
+#include <rdma/fi_xpu_mlx5.h>
 #include <rdma/fi_xpu_ring.h>
 
 #ifdef __cplusplus
@@ -37,6 +38,18 @@ extern "C" {
 
 /* ---- transfers ------------------------------------------------------------- */
 
+/* A record goes to the library, or to the NIC. */
+FI_XPU_RING_FUNC int fi_xpu_record_post(struct fid_xpu_ep *ep,
+		const struct fi_xpu_ring_record *rec, int words, int scope)
+{
+	int64_t ret;
+
+	if (ep->fid.prov_id != FI_XPU_MLX5_PROV)
+		return fi_xpu_ring_post(ep, rec, words, scope);
+	FI_XPU_RING_ONCE(scope, ret, fi_xpu_mlx5_put(ep, rec));
+	return (int) ret;
+}
+
 /* Send a message; data is for the peer, with FI_REMOTE_CQ_DATA. */
 FI_XPU_FUNC int fi_xpu_send(struct fid_xpu_ep *ep, const void *buf, size_t len,
 		void *desc, uint64_t data, void *dest_addr, void *context,
@@ -46,9 +59,10 @@ FI_XPU_FUNC int fi_xpu_send(struct fid_xpu_ep *ep, const void *buf, size_t len,
 
 	switch (ep->fid.prov_id) {
 	case FI_XPU_RING_PROV:
+	case FI_XPU_MLX5_PROV:
 		fi_xpu_ring_fill(&rec, FI_XPU_RING_SEND, buf, len, desc, dest_addr, context, flags);
 		rec.data = data;
-		return fi_xpu_ring_post(ep, &rec, 16, scope);
+		return fi_xpu_record_post(ep, &rec, 16, scope);
 	default:
 		return -FI_ENOSYS;
 	}
@@ -63,8 +77,9 @@ FI_XPU_FUNC int fi_xpu_recv(struct fid_xpu_ep *ep, void *buf, size_t len,
 
 	switch (ep->fid.prov_id) {
 	case FI_XPU_RING_PROV:
+	case FI_XPU_MLX5_PROV:
 		fi_xpu_ring_fill(&rec, FI_XPU_RING_RECV, buf, len, desc, src_addr, context, flags);
-		return fi_xpu_ring_post(ep, &rec, 8, scope);
+		return fi_xpu_record_post(ep, &rec, 8, scope);
 	default:
 		return -FI_ENOSYS;
 	}
@@ -79,10 +94,11 @@ FI_XPU_FUNC int fi_xpu_tsend(struct fid_xpu_ep *ep, const void *buf, size_t len,
 
 	switch (ep->fid.prov_id) {
 	case FI_XPU_RING_PROV:
+	case FI_XPU_MLX5_PROV:
 		fi_xpu_ring_fill(&rec, FI_XPU_RING_TSEND, buf, len, desc, dest_addr, context, flags);
 		rec.data = data;
 		rec.addr = tag;
-		return fi_xpu_ring_post(ep, &rec, 16, scope);
+		return fi_xpu_record_post(ep, &rec, 16, scope);
 	default:
 		return -FI_ENOSYS;
 	}
@@ -97,10 +113,11 @@ FI_XPU_FUNC int fi_xpu_trecv(struct fid_xpu_ep *ep, void *buf, size_t len,
 
 	switch (ep->fid.prov_id) {
 	case FI_XPU_RING_PROV:
+	case FI_XPU_MLX5_PROV:
 		fi_xpu_ring_fill(&rec, FI_XPU_RING_TRECV, buf, len, desc, src_addr, context, flags);
 		rec.addr = tag;
 		rec.key = ignore;
-		return fi_xpu_ring_post(ep, &rec, 16, scope);
+		return fi_xpu_record_post(ep, &rec, 16, scope);
 	default:
 		return -FI_ENOSYS;
 	}
@@ -115,10 +132,11 @@ FI_XPU_FUNC int fi_xpu_read(struct fid_xpu_ep *ep, void *buf, size_t len,
 
 	switch (ep->fid.prov_id) {
 	case FI_XPU_RING_PROV:
+	case FI_XPU_MLX5_PROV:
 		fi_xpu_ring_fill(&rec, FI_XPU_RING_READ, buf, len, desc, src_addr, context, flags);
 		rec.addr = addr;
 		rec.key = key;
-		return fi_xpu_ring_post(ep, &rec, 16, scope);
+		return fi_xpu_record_post(ep, &rec, 16, scope);
 	default:
 		return -FI_ENOSYS;
 	}
@@ -133,11 +151,12 @@ FI_XPU_FUNC int fi_xpu_write(struct fid_xpu_ep *ep, const void *buf, size_t len,
 
 	switch (ep->fid.prov_id) {
 	case FI_XPU_RING_PROV:
+	case FI_XPU_MLX5_PROV:
 		fi_xpu_ring_fill(&rec, FI_XPU_RING_WRITE, buf, len, desc, dest_addr, context, flags);
 		rec.data = data;
 		rec.addr = addr;
 		rec.key = key;
-		return fi_xpu_ring_post(ep, &rec, 16, scope);
+		return fi_xpu_record_post(ep, &rec, 16, scope);
 	default:
 		return -FI_ENOSYS;
 	}
@@ -153,12 +172,13 @@ FI_XPU_FUNC int fi_xpu_atomic(struct fid_xpu_ep *ep, const void *buf,
 
 	switch (ep->fid.prov_id) {
 	case FI_XPU_RING_PROV:
+	case FI_XPU_MLX5_PROV:
 		fi_xpu_ring_fill(&rec, FI_XPU_RING_ATOMIC, buf, count, desc, dest_addr, context, flags);
 		rec.datatype = (uint16_t) datatype;
 		rec.op = (uint16_t) op;
 		rec.addr = addr;
 		rec.key = key;
-		return fi_xpu_ring_post(ep, &rec, 16, scope);
+		return fi_xpu_record_post(ep, &rec, 16, scope);
 	default:
 		return -FI_ENOSYS;
 	}
@@ -174,6 +194,7 @@ FI_XPU_FUNC int fi_xpu_fetch_atomic(struct fid_xpu_ep *ep, const void *buf,
 
 	switch (ep->fid.prov_id) {
 	case FI_XPU_RING_PROV:
+	case FI_XPU_MLX5_PROV:
 		fi_xpu_ring_fill(&rec, FI_XPU_RING_FETCH, buf, count, desc, dest_addr, context, flags);
 		rec.datatype = (uint16_t) datatype;
 		rec.op = (uint16_t) op;
@@ -181,7 +202,7 @@ FI_XPU_FUNC int fi_xpu_fetch_atomic(struct fid_xpu_ep *ep, const void *buf,
 		rec.key = key;
 		rec.result = (uintptr_t) result;
 		rec.result_desc = fi_xpu_ring_raw(result_desc);
-		return fi_xpu_ring_post(ep, &rec, 16, scope);
+		return fi_xpu_record_post(ep, &rec, 16, scope);
 	default:
 		return -FI_ENOSYS;
 	}
@@ -198,6 +219,7 @@ FI_XPU_FUNC int fi_xpu_compare_atomic(struct fid_xpu_ep *ep, const void *buf,
 
 	switch (ep->fid.prov_id) {
 	case FI_XPU_RING_PROV:
+	case FI_XPU_MLX5_PROV:
 		fi_xpu_ring_fill(&rec, FI_XPU_RING_COMPARE, buf, count, desc, dest_addr, context, flags);
 		rec.datatype = (uint16_t) datatype;
 		rec.op = (uint16_t) op;
@@ -207,7 +229,7 @@ FI_XPU_FUNC int fi_xpu_compare_atomic(struct fid_xpu_ep *ep, const void *buf,
 		rec.result_desc = fi_xpu_ring_raw(result_desc);
 		rec.compare = (uintptr_t) compare;
 		rec.compare_desc = fi_xpu_ring_raw(compare_desc);
-		return fi_xpu_ring_post(ep, &rec, 16, scope);
+		return fi_xpu_record_post(ep, &rec, 16, scope);
 	default:
 		return -FI_ENOSYS;
 	}
@@ -227,6 +249,9 @@ FI_XPU_FUNC int64_t fi_xpu_cq_read(struct fid_xpu_cq *cq, void *buf,
 	case FI_XPU_RING_PROV:
 		FI_XPU_RING_ONCE(scope, ret, fi_xpu_ring_read(cq, buf, count, NULL));
 		return ret;
+	case FI_XPU_MLX5_PROV:
+		FI_XPU_RING_ONCE(scope, ret, fi_xpu_mlx5_read(cq, buf, count, NULL));
+		return ret;
 	default:
 		return -FI_ENOSYS;
 	}
@@ -241,6 +266,9 @@ FI_XPU_FUNC int64_t fi_xpu_cq_readfrom(struct fid_xpu_cq *cq, void *buf,
 	switch (cq->fid.prov_id) {
 	case FI_XPU_RING_PROV:
 		FI_XPU_RING_ONCE(scope, ret, fi_xpu_ring_read(cq, buf, count, src_addr));
+		return ret;
+	case FI_XPU_MLX5_PROV:
+		FI_XPU_RING_ONCE(scope, ret, fi_xpu_mlx5_read(cq, buf, count, src_addr));
 		return ret;
 	default:
 		return -FI_ENOSYS;
@@ -258,6 +286,9 @@ FI_XPU_FUNC int64_t fi_xpu_cq_readerr(struct fid_xpu_cq *cq, void *buf,
 	case FI_XPU_RING_PROV:
 		FI_XPU_RING_ONCE(scope, ret, fi_xpu_ring_readerr(cq, buf, sizeof(struct fi_cq_err_entry)));
 		return ret;
+	case FI_XPU_MLX5_PROV:
+		FI_XPU_RING_ONCE(scope, ret, fi_xpu_mlx5_readerr(cq, buf, sizeof(struct fi_cq_err_entry)));
+		return ret;
 	default:
 		return -FI_ENOSYS;
 	}
@@ -273,6 +304,9 @@ FI_XPU_FUNC int64_t fi_xpu_cq_sread(struct fid_xpu_cq *cq, void *buf,
 	case FI_XPU_RING_PROV:
 		FI_XPU_RING_ONCE(scope, ret, fi_xpu_ring_sread(cq, buf, count, NULL, threshold));
 		return ret;
+	case FI_XPU_MLX5_PROV:
+		FI_XPU_RING_ONCE(scope, ret, fi_xpu_mlx5_sread(cq, buf, count, NULL, threshold));
+		return ret;
 	default:
 		return -FI_ENOSYS;
 	}
@@ -287,6 +321,9 @@ FI_XPU_FUNC int64_t fi_xpu_cq_sreadfrom(struct fid_xpu_cq *cq, void *buf,
 	switch (cq->fid.prov_id) {
 	case FI_XPU_RING_PROV:
 		FI_XPU_RING_ONCE(scope, ret, fi_xpu_ring_sread(cq, buf, count, src_addr, threshold));
+		return ret;
+	case FI_XPU_MLX5_PROV:
+		FI_XPU_RING_ONCE(scope, ret, fi_xpu_mlx5_sread(cq, buf, count, src_addr, threshold));
 		return ret;
 	default:
 		return -FI_ENOSYS;

@@ -43,6 +43,7 @@ struct vrb_domain {
 	struct ibv_pd *pd;
 	struct ibv_device_attr attr;	/* limits of the device */
 	bool direct;			/* requests are written into the device's queues (mlx5) */
+	bool native;			/* devices (FI_XPU) may use them by themselves */
 	bool odp;			/* regions use on-demand paging */
 	struct vrb_hmem hmem;		/* memory of devices */
 	uint64_t clock_khz;		/* of timestamps of completions; 0: the device has none */
@@ -118,6 +119,7 @@ struct vrb_ep {
 		struct mlx5_qp mlx5;	/* begins with @sq */
 	};
 	bool direct;			/* the queue pair is @mlx5 */
+	struct vrb_native *native;	/* a device posts to the queue pair by itself; or NULL */
 	/* In a domain with FI_HMEM: the calls for buffers of the host (data/device_memory.c) */
 	const struct fi_ops_msg *host_msg;
 	const struct fi_ops_rma *host_rma;
@@ -278,6 +280,9 @@ int vrb_query_atomic(struct fid_domain *domain, enum fi_datatype datatype, enum 
 		     struct fi_atomic_attr *attr, uint64_t flags);
 
 /* ---- data/poll.c ---------------------------------------------------------------- */
+
+/* vrb_wc_error - the status of a completion as error of fi_cq(3); prov_errno has the status itself. */
+int vrb_wc_error(enum ibv_wc_status status, bool recv);
 
 /* vrb_wc_warn - log a completion with an error, and its outcome for the endpoint. */
 void vrb_wc_warn(const struct vrb_ep *ep, const struct vrb_wc *wc, const char *outcome);

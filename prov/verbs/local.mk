@@ -55,6 +55,8 @@ verbs_mlx5_sources = \
 	prov/verbs/mlx5/dv.c \
 	prov/verbs/mlx5_dv.h \
 	prov/verbs/mlx5/completions.c \
+	prov/verbs/mlx5/native.c \
+	prov/verbs/mlx5_native.h \
 	prov/verbs/mlx5_queue.h \
 	prov/verbs/mlx5_wire.h
 verbs_xrc_sources = \

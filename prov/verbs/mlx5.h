@@ -12,6 +12,7 @@
 #if HAVE_VERBS_MLX5
 #include "mlx5_doorbell.h"
 #include "mlx5_dv.h"
+#include "mlx5_native.h"
 #include "mlx5_queue.h"
 #else
 #include "mlx5_absent.h"

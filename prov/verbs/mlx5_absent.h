@@ -13,6 +13,8 @@
 #include "provider.h"
 #include "queue_ops.h"
 
+struct vrb_ep;
+
 struct mlx5_sq {
 	struct vrb_sq base;
 };
@@ -117,6 +119,39 @@ static inline int mlx5_build_fast(struct mlx5_sq *sq, const struct vrb_wr *wr)
 }
 
 static inline void mlx5_ring_queue(struct mlx5_sq *sq)
+{
+}
+
+struct vrb_native;
+
+static inline struct vrb_native *vrb_native_new(struct vrb_ep *ep)
+{
+	return NULL;
+}
+
+static inline void vrb_native_free(struct vrb_native *n)
+{
+}
+
+static inline struct ibv_cq *vrb_native_cq(const struct vrb_native *n)
+{
+	return NULL;
+}
+
+static inline int vrb_native_start(struct vrb_ep *ep)
+{
+	return -FI_ENOSYS;
+}
+
+static inline void vrb_native_connected(struct vrb_ep *ep, bool connected)
+{
+}
+
+static inline void vrb_native_stop(struct vrb_ep *ep)
+{
+}
+
+static inline void vrb_native_keep(struct vrb_ep *ep)
 {
 }
 

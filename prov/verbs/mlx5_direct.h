@@ -112,6 +112,9 @@ void vrb_mlx5_copy_data(char *buf, uint32_t mask, uint32_t seg, const struct mlx
  */
 bool vrb_mlx5_read(struct mlx5_cq *cq, const struct mlx5_cqe *cqe, struct vrb_wc *wc);
 
+/* vrb_mlx5_status - the device's syndrome as libibverbs reports it. */
+enum ibv_wc_status vrb_mlx5_status(uint8_t syndrome);
+
 /* vrb_mlx5_cq_init - mark all entries as not yet written. */
 void vrb_mlx5_cq_init(struct mlx5_cq *cq);
 

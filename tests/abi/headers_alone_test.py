@@ -30,7 +30,7 @@ C_STD, CXX_STD = ['c99', 'c11', 'gnu11'], ['c++17']
 OURS = {'FI_INLINE', 'FI_WARN_DEPRECATED'}
 
 # Headers of ours alone, which take no name of the interface.
-EXTENSIONS = {'rdma/fi_cq_time.h', 'rdma/fi_xpu_ring.h'}
+EXTENSIONS = {'rdma/fi_cq_time.h', 'rdma/fi_xpu_mlx5.h', 'rdma/fi_xpu_ring.h'}
 
 # fi_direct<suffix>.h, the macro by which a provider takes the set over, the
 # header it stands in for, and what it must then bring: a call or some enums.

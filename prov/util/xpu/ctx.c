@@ -37,11 +37,16 @@ void xpu_ctx_leave(struct xpu_ctx *ctx)
 	pthread_mutex_unlock(&ctx->lock);
 }
 
-void xpu_handle_fill(struct fid_xpu *handle, size_t fclass, const struct xpu_mem *mem)
+void xpu_handle_native(struct fid_xpu *handle, size_t fclass, uint32_t prov_id, uint64_t at)
 {
 	handle->fclass = (uint32_t) fclass;
-	handle->prov_id = FI_XPU_RING_PROV;
-	handle->prov_ctx = mem->dev;
+	handle->prov_id = prov_id;
+	handle->prov_ctx = at;
+}
+
+void xpu_handle_fill(struct fid_xpu *handle, size_t fclass, const struct xpu_mem *mem)
+{
+	xpu_handle_native(handle, fclass, FI_XPU_RING_PROV, mem->dev);
 }
 
 int xpu_close_real(struct xpu_ctx *ctx, const struct fi_ops *real, struct fid *fid, struct list *node)
@@ -58,24 +63,32 @@ int xpu_close_real(struct xpu_ctx *ctx, const struct fi_ops *real, struct fid *f
 
 /* ---- memory --------------------------------------------------------------- */
 
-/* Memory of the host that the program maps into the device, or that is the device's as it is. */
+/* mem_map - the program maps @mem into the device, or it is the device's as it is. */
+static int mem_map(struct xpu_ctx *ctx, struct xpu_mem *mem, uint64_t flags)
+{
+	void *dev = mem->host;
+	int ret = 0;
+
+	if (ctx->import)
+		ret = ctx->import(ctx->device, mem->host, mem->size, flags | FI_XPU_IMPORT_DEVICEMAP, &dev);
+	if (ret)
+		FI_WARN(ctx->domain->prov, FI_LOG_DOMAIN, "fi_xpu_ops.import of the program: %s\n",
+			fi_strerror(-ret));
+	mem->dev = (uintptr_t) dev;
+	return ret;
+}
+
 static int mem_import(struct xpu_ctx *ctx, size_t size, struct xpu_mem *mem)
 {
-	void *dev;
-	int ret = 0;
+	int ret;
 
 	if (posix_memalign(&mem->host, PAGE, size))
 		return -FI_ENOMEM;
 	memset(mem->host, 0, size);
-	dev = mem->host;
-	if (ctx->import)
-		ret = ctx->import(ctx->device, mem->host, size, FI_XPU_IMPORT_DEVICEMAP, &dev);
-	if (ret) {
-		FI_WARN(ctx->domain->prov, FI_LOG_DOMAIN, "fi_xpu_ops.import of the program: %s\n",
-			fi_strerror(-ret));
+	mem->size = size;
+	ret = mem_map(ctx, mem, 0);
+	if (ret)
 		free(mem->host);
-	}
-	mem->dev = (uintptr_t) dev;
 	return ret;
 }
 
@@ -99,6 +112,13 @@ static bool given_by_device(const struct xpu_ctx *ctx)
 	return ctx->iface != FI_HMEM_SYSTEM && !ctx->import;
 }
 
+static void mem_list(struct xpu_ctx *ctx, struct xpu_mem *mem)
+{
+	xpu_ctx_enter(ctx);
+	list_add_tail(&mem->node, &ctx->mems);
+	xpu_ctx_leave(ctx);
+}
+
 int xpu_ctx_mem(struct xpu_ctx *ctx, size_t size, struct xpu_mem **mem_p)
 {
 	struct xpu_mem *mem = calloc(1, sizeof(*mem));
@@ -112,10 +132,49 @@ int xpu_ctx_mem(struct xpu_ctx *ctx, size_t size, struct xpu_mem **mem_p)
 		free(mem);
 		return ret;
 	}
-	xpu_ctx_enter(ctx);
-	list_add_tail(&mem->node, &ctx->mems);
-	xpu_ctx_leave(ctx);
+	mem_list(ctx, mem);
 	*mem_p = mem;
+	return 0;
+}
+
+/* mem_around - foreign memory that has been mapped, all of @bytes at @host; NULL: none. */
+static const struct xpu_mem *mem_around(struct xpu_ctx *ctx, const char *host, size_t bytes)
+{
+	const struct xpu_mem *mem, *hit = NULL;
+
+	xpu_ctx_enter(ctx);
+	list_for_each_entry(mem, &ctx->mems, node)
+		if (mem->foreign && host >= (char *) mem->host &&
+		    host + bytes <= (char *) mem->host + mem->size)
+			hit = mem;
+	xpu_ctx_leave(ctx);
+	return hit;
+}
+
+/* A page is mapped once: records of several queues may lie in it. */
+int xpu_ctx_map(struct xpu_ctx *ctx, void *host, size_t size, uint64_t flags, uint64_t *dev_p)
+{
+	size_t before = (uintptr_t) host & (PAGE - 1);
+	const struct xpu_mem *mem = mem_around(ctx, host, size);
+	struct xpu_mem *made;
+	int ret;
+
+	if (!mem) {
+		made = calloc(1, sizeof(*made));
+		if (!made)
+			return -FI_ENOMEM;
+		made->foreign = true;
+		made->host = (char *) host - before;
+		made->size = (before + size + PAGE - 1) & ~(size_t) (PAGE - 1);
+		ret = mem_map(ctx, made, flags);
+		if (ret) {
+			free(made);
+			return ret;
+		}
+		mem_list(ctx, made);
+		mem = made;
+	}
+	*dev_p = mem->dev + (uint64_t) ((char *) host - (char *) mem->host);
 	return 0;
 }
 
@@ -126,7 +185,7 @@ static void free_mems(struct xpu_ctx *ctx)
 	while ((mem = list_pop_entry(&ctx->mems, struct xpu_mem, node))) {
 		if (given_by_device(ctx))
 			hmem_both_free(ctx->iface, ctx->device, mem->host);
-		else
+		else if (!mem->foreign)
 			free(mem->host);
 		free(mem);
 	}
@@ -149,6 +208,14 @@ static struct fi_ops_xpu_ctx ctx_ops = {
 	.query = ctx_query,
 };
 OBJ_OPS_TABLE(ctx_ops, xpu_ctx)
+
+static void drop_kept(struct xpu_ctx *ctx)
+{
+	struct xpu_kept *kept;
+
+	while ((kept = list_pop_entry(&ctx->kept, struct xpu_kept, node)))
+		kept->drop(kept);
+}
 
 static void ctx_free(struct xpu_ctx *ctx)
 {
@@ -180,6 +247,7 @@ static int ctx_close(struct fid *fid)
 		return ret;
 	ctx_unlist(ctx);
 	xpu_proxy_stop(ctx);
+	drop_kept(ctx);
 	obj_ref_put(&ctx->domain_ref);
 	ctx_free(ctx);
 	return 0;
@@ -252,6 +320,7 @@ static struct xpu_ctx *ctx_new(struct obj_domain *domain, const struct fi_xpu_at
 	list_init(&ctx->cqs);
 	list_init(&ctx->cntrs);
 	list_init(&ctx->mems);
+	list_init(&ctx->kept);
 	pthread_mutex_init(&ctx->lock, NULL);
 	pthread_mutex_init(&ctx->names_lock, NULL);
 	xpu_names_init(&ctx->addrs);

@@ -15,6 +15,7 @@
 #include "base/list.h"
 #include "obj/ep.h"
 #include "xpu/name.h"
+#include "xpu/native.h"
 #include "xpu/ring.h"
 
 /* Memory that both sides reach.  It lives as long as its context, since a device may use it when the
@@ -23,7 +24,9 @@
 struct xpu_mem {
 	struct list node;		/* on ctx->mems */
 	void *host;
+	size_t size;
 	uint64_t dev;			/* where the device sees it */
+	bool foreign;			/* mapped only: the provider's */
 };
 
 struct xpu_ctx {
@@ -45,6 +48,10 @@ struct xpu_ctx {
 	pthread_mutex_t names_lock;	/* guards the names; held while a record that uses them is posted */
 	struct xpu_names addrs;		/* of (address vector, index) */
 	struct xpu_names regions;
+	uint64_t *keys;			/* of @regions, as devices read them (native.h); or NULL */
+	uint64_t keys_dev;
+	uint32_t (*key_of)(const struct obj_mr *mr);
+	struct list kept;		/* of providers, until the context closes; guarded by @lock */
 
 	pthread_t proxy;
 	atomic_bool stop;
@@ -63,7 +70,9 @@ struct xpu_ep {
 	struct fi_xpu_ring_record rec;	/* taken from the ring */
 	bool pending;			/* @rec waits for room in the endpoint */
 	bool listed, closed, warned;
-	uint64_t stalled_ns;		/* since when the next record is incomplete; 0: it is not */
+	uint64_t stalled_ns;		/* since when a call of the device is incomplete; 0: it is not */
+	uint64_t stalled_at;		/* its index */
+	struct xpu_native native;	/* the device uses this in place of the ring */
 };
 
 struct xpu_cq {
@@ -77,6 +86,8 @@ struct xpu_cq {
 	struct fi_ops_cq cq_ops;
 	struct obj_av *av;		/* whose addresses its sources are; NULL: unknown */
 	bool mixed;			/* endpoints of several address vectors have used it */
+	bool exported;
+	struct xpu_native native;	/* of its endpoint */
 	struct xpu_mem *mem;
 	struct xpu_out out;
 };
@@ -108,8 +119,14 @@ void xpu_ctx_leave(struct xpu_ctx *ctx);
  */
 int xpu_ctx_mem(struct xpu_ctx *ctx, size_t size, struct xpu_mem **mem_p);
 
-/* xpu_handle_fill - what a device gets of an object of @fclass whose ring is in @mem. */
+/* xpu_ctx_map - as xpu_native_map(). */
+int xpu_ctx_map(struct xpu_ctx *ctx, void *host, size_t size, uint64_t flags, uint64_t *dev_p);
+
+/* xpu_handle_fill - what a device gets of an object of @fclass whose ring is in @mem.
+ * xpu_handle_native - the same where it uses @at instead, which is of the provider @prov_id.
+ */
 void xpu_handle_fill(struct fid_xpu *handle, size_t fclass, const struct xpu_mem *mem);
+void xpu_handle_native(struct fid_xpu *handle, size_t fclass, uint32_t prov_id, uint64_t at);
 
 /* xpu_close_real - the provider's close of a queue or counter, while the proxy stays away; closed, it is
  * off its list in @ctx.  Returns what the provider does.
@@ -126,6 +143,11 @@ int xpu_addr_show(struct obj_av *av, fi_addr_t fi_addr, void *buf, size_t *len,
 int xpu_desc_show(struct obj_mr *mr, const struct fi_mr_xpu_desc *arg);
 void xpu_addr_gone(struct obj_av *av, fi_addr_t fi_addr);
 void xpu_desc_gone(struct obj_mr *mr);
+
+/* xpu_native_name - devices may read the key of the region @name (native.h).  Threading: names_lock.
+ * Errors: -FI_ENOSPC, more than XPU_NATIVE_KEYS.
+ */
+int xpu_native_name(struct xpu_ctx *ctx, struct xpu_name *name);
 
 /* ---- endpoints --------------------------------------------------------------- */
 

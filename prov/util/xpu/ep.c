@@ -48,7 +48,10 @@ static int ep_export(struct fid_ep *fid, uint64_t flags, struct fid_xpu_ep *hand
 		x->listed = true;
 	}
 	xpu_ctx_leave(x->ctx);
-	xpu_handle_fill(&handle->fid, FI_CLASS_EP, x->mem);
+	if (x->native.prov_id)
+		xpu_handle_native(&handle->fid, FI_CLASS_EP, x->native.prov_id, x->native.ep);
+	else
+		xpu_handle_fill(&handle->fid, FI_CLASS_EP, x->mem);
 	return 0;
 }
 
@@ -77,6 +80,11 @@ static int ep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 	struct xpu_ep *x = xpu_ep_of(fid);
 	struct xpu_ctx *ctx = bfid ? context_of(bfid) : NULL;
 
+	if (x->native.prov_id && bfid && bfid->fclass == FI_CLASS_CNTR) {
+		FI_WARN(x->ep->prov, FI_LOG_EP_CTRL, "cannot bind a counter to the endpoint %p: its device "
+			"uses the NIC by itself; bind it before fi_enable()\n", (void *) fid);
+		return -FI_EOPBADSTATE;
+	}
 	if (!ctx || ctx == x->ctx)
 		return x->real->bind(fid, bfid, flags);
 	FI_WARN(x->ep->prov, FI_LOG_EP_CTRL, "cannot bind the %s to the endpoint %p: it is of another "

@@ -59,6 +59,9 @@ static struct xpu_name *place_new(struct xpu_names *names)
 
 static void place_put(struct xpu_names *names, struct xpu_name *name)
 {
+	if (name->shown)
+		__atomic_store_n(name->shown, 0, __ATOMIC_RELEASE);
+	name->shown = NULL;
 	name->obj = NULL;
 	if (!++name->gen)
 		name->gen = 1;

@@ -21,6 +21,7 @@ struct xpu_name {
 	fi_addr_t addr;
 	uint32_t place;
 	uint32_t gen;			/* changes when the place becomes free; never 0 */
+	uint64_t *shown;		/* the word of it that devices read, 0 when it is dropped; or NULL */
 	struct xpu_name *next;		/* of the same key, or the next free place */
 };
 

@@ -22,25 +22,39 @@
 
 /* ---- a round ------------------------------------------------------------------ */
 
+/* call_begun - is a call of the device incomplete, and which? */
+static bool call_begun(const struct xpu_ep *x, uint64_t *at_p)
+{
+	if (!x->native.prov_id) {
+		*at_p = x->ring.next;
+		return xpu_ring_started(&x->ring);
+	}
+	*at_p = __atomic_load_n(x->native.rung, __ATOMIC_ACQUIRE);
+	return (__atomic_load_n(x->native.tail, __ATOMIC_ACQUIRE) & ~FI_XPU_RING_CLOSED) != *at_p;
+}
+
 /* watch_stall - a device has reserved the next record and not completed it. */
 static void watch_stall(struct xpu_ep *x)
 {
-	uint64_t now;
+	uint64_t now, at;
 
-	if (!xpu_ring_started(&x->ring)) {
+	if (!call_begun(x, &at)) {
 		x->stalled_ns = 0;
 		return;
 	}
 	now = clock_coarse_ns();
-	if (!x->stalled_ns)
+	if (!x->stalled_ns || at != x->stalled_at) {
 		x->stalled_ns = now;
+		x->stalled_at = at;
+		x->warned = false;
+	}
 	if (x->warned || now - x->stalled_ns < STALL_NS)
 		return;
 	x->warned = true;
 	FI_WARN(x->ctx->domain->prov, FI_LOG_EP_DATA, "endpoint %p (context %p): a device has begun "
 		"record %llu of the ring %p and not completed it for a second; what was posted behind "
 		"it waits\n", (void *) &x->ep->h.fid, x->ep->h.fid.fid.context,
-		(unsigned long long) x->ring.next, x->mem->host);
+		(unsigned long long) at, x->mem->host);
 }
 
 static unsigned ep_drain(struct xpu_ep *x)
@@ -81,6 +95,10 @@ static unsigned one_round(struct xpu_ctx *ctx)
 
 	pthread_mutex_lock(&ctx->lock);
 	list_for_each_entry(ep, &ctx->eps, node) {
+		if (ep->native.prov_id) {
+			watch_stall(ep);
+			continue;
+		}
 		n += ep_drain(ep);
 		n += ep_drive(ep) > 0;
 	}

@@ -70,7 +70,13 @@ static int cq_export(struct fid_cq *fid, uint64_t flags, struct fid_xpu_cq *hand
 
 	if (flags || !handle)
 		return -FI_EINVAL;
-	xpu_handle_fill(&handle->fid, FI_CLASS_CQ, x->mem);
+	xpu_ctx_enter(x->ctx);
+	x->exported = true;
+	if (x->native.prov_id)
+		xpu_handle_native(&handle->fid, FI_CLASS_CQ, x->native.prov_id, x->native.cq);
+	else
+		xpu_handle_fill(&handle->fid, FI_CLASS_CQ, x->mem);
+	xpu_ctx_leave(x->ctx);
 	return 0;
 }
 

@@ -57,6 +57,8 @@ int xpu_desc_show(struct obj_mr *mr, const struct fi_mr_xpu_desc *arg)
 		return name_give(0, NULL, arg->len);
 	pthread_mutex_lock(&ctx->names_lock);
 	ret = xpu_name_get(&ctx->regions, mr, 0, 0, &raw);
+	if (!ret)
+		ret = xpu_native_name(ctx, ctx->regions.at[(uint32_t) raw]);
 	atomic_store(&mr->xpu, true);
 	pthread_mutex_unlock(&ctx->names_lock);
 	return ret ? ret : name_give(raw, arg->buf, arg->len);

@@ -535,6 +535,8 @@ static void cm_changed(struct obj_ep *base, enum obj_cm_state state)
 	struct vrb_ep *ep = ep_of(base);
 
 	atomic_store(&ep->fast_room, state == OBJ_CM_CONNECTED ? ep->fast_depth : 0);
+	if (ep->native)
+		vrb_native_connected(ep, state == OBJ_CM_CONNECTED);
 }
 
 void vrb_cm_close(struct vrb_ep *ep)

@@ -49,7 +49,7 @@ static bool may_use_direct(const struct vrb_ep *ep)
 {
 	const struct vrb_ep *srx = srx_of(ep);
 
-	return ep->domain->direct && (!srx || srx->mlx5_srq.wr_id) && !vrb_poller_times(ep);
+	return ep->domain->direct && !ep->native && (!srx || srx->mlx5_srq.wr_id) && !vrb_poller_times(ep);
 }
 
 /* Direct path: find the queues in memory; for all, decide on the fast path. */
@@ -59,7 +59,7 @@ static int qp_set_up(struct vrb_ep *ep)
 	int ret = ep->direct ? vrb_mlx5_qp_init(&ep->mlx5, ep->qp, ep->cq,
 						srx ? &srx->mlx5_srq : NULL, &ep->poller->mlx5) : 0;
 
-	if (!ret) {
+	if (!ret && !ep->native) {
 		vrb_fast_enable(ep);
 		VRB_INFO(FI_LOG_EP_CTRL, "requests: %s; completions: %s\n", ep->sq.ops->name,
 			 ep->cq->ops->name);
@@ -73,6 +73,8 @@ static void qp_tear_down(struct vrb_ep *ep)
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
 	uint64_t deadline = clock_ns() + FLUSH_NS;
 
+	if (ep->native)
+		vrb_native_stop(ep);
 	if (!ep->direct)
 		return;
 	if (!vrb_ibv.modify_qp(ep->qp, &attr, IBV_QP_STATE))
@@ -91,8 +93,8 @@ static int ep_make_qp(struct vrb_ep *ep)
 {
 	struct ibv_qp_init_attr_ex attr = {
 		.qp_context = ep,
-		.send_cq = ep->cq->cq,
-		.recv_cq = ep->cq->cq,
+		.send_cq = ep->native ? vrb_native_cq(ep->native) : ep->cq->cq,
+		.recv_cq = ep->native ? vrb_native_cq(ep->native) : ep->cq->cq,
 		.srq = ep->base.srx ? srx_of(ep)->srq : NULL,
 		.cap = {
 			.max_send_wr = ep->tx_depth,
@@ -183,8 +185,8 @@ static unsigned cq_entries(const struct vrb_ep *ep)
 {
 	const struct vrb_ep *srx = srx_of(ep);
 
-	if (ep->domain->kind->shares)
-		return 0;	/* what endpoints share reserves its own */
+	if (ep->domain->kind->shares || ep->native)
+		return 0;	/* what endpoints share reserves its own; a device has its own queue */
 	return ep->tx_depth + (srx ? srx->rx_depth : ep->rx_depth);
 }
 
@@ -210,7 +212,8 @@ int vrb_ep_start(struct vrb_ep *ep)
 err_qp:
 	if (ep->qp) {
 		qp_tear_down(ep);
-		vrb_ep_destroy_qp(ep);
+		if (ep->qp)
+			vrb_ep_destroy_qp(ep);
 	}
 	ep->qp = NULL;
 	vrb_poller_leave(ep, cq_entries(ep));
@@ -220,14 +223,11 @@ err_rings:
 }
 
 /* The address is bound before the queue pair is made, and must belong to the device of the domain. */
-static int ep_enable(struct obj_ep *base)
+static int make_all(struct vrb_ep *ep)
 {
-	struct vrb_ep *ep = container_of(base, struct vrb_ep, base);
+	struct obj_ep *base = &ep->base;
 	int ret;
 
-	ret = obj_wait_feed(&base->eq->wait, ep->base.cm.prog);
-	if (ret)
-		return ret;
 	lock_get(&ep->base.cm.prog->lock);
 	ret = ep->cm.id ? 0 : vrb_cm_bind(ep);
 	if (!ret && ep->cm.id->verbs != ep->domain->ctx) {
@@ -241,6 +241,45 @@ static int ep_enable(struct obj_ep *base)
 		lock_put(&base->prog->lock);
 	}
 	lock_put(&ep->base.cm.prog->lock);
+	return ret;
+}
+
+static void unmake_all(struct vrb_ep *ep)
+{
+	lock_get(&ep->base.prog->lock);
+	vrb_ep_destroy_qp(ep);
+	ep->qp = NULL;
+	vrb_poller_leave(ep, cq_entries(ep));
+	vrb_ep_free_rings(ep);
+	lock_put(&ep->base.prog->lock);
+}
+
+static void drop_native(struct vrb_ep *ep)
+{
+	vrb_native_free(ep->native);
+	ep->native = NULL;
+}
+
+/* Where the device cannot use the queues by itself, the host makes others and uses them for it.  The lock of
+ * the XPU context, which the native calls take, is not taken inside those of the provider.
+ */
+static int ep_enable(struct obj_ep *base)
+{
+	struct vrb_ep *ep = container_of(base, struct vrb_ep, base);
+	int ret;
+
+	ret = obj_wait_feed(&base->eq->wait, ep->base.cm.prog);
+	if (ret)
+		return ret;
+	ep->native = vrb_native_new(ep);
+	ret = make_all(ep);
+	if (!ret && ep->native && vrb_native_start(ep)) {
+		unmake_all(ep);
+		drop_native(ep);
+		ret = make_all(ep);
+	}
+	if (ret && ep->native)
+		drop_native(ep);
 	return ret;
 }
 
@@ -294,6 +333,8 @@ static void close_connected(struct vrb_ep *ep)
 	if (prog)
 		lock_put(&prog->lock);
 	lock_put(&ep->base.cm.prog->lock);
+	if (ep->native)
+		vrb_native_keep(ep);
 	ep->domain->kind->free(ep);
 	vrb_ep_free_rings(ep);
 	obj_prog_put(ep->base.cm.prog);

@@ -30,8 +30,7 @@ static struct vrb_poller *poller_of(struct obj_poller *base)
 
 /* ---- errors --------------------------------------------------------------------- */
 
-/* The status of a completion as error of fi_cq(3); prov_errno has the status itself. */
-static int error_of(enum ibv_wc_status status, bool recv)
+int vrb_wc_error(enum ibv_wc_status status, bool recv)
 {
 	switch (status) {
 	case IBV_WC_WR_FLUSH_ERR:
@@ -62,7 +61,7 @@ static struct fi_cq_err_entry err_entry(const struct vrb_wc *wc, void *context, 
 	return (struct fi_cq_err_entry) {
 		.op_context = context,
 		.flags = flags,
-		.err = error_of(wc->status, recv),
+		.err = vrb_wc_error(wc->status, recv),
 		.prov_errno = (int) wc->status,
 		.src_addr = FI_ADDR_NOTAVAIL,
 	};

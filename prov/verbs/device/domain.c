@@ -114,6 +114,7 @@ static int open_dev(struct vrb_domain *domain, const char *name)
 static int domain_init(struct obj_domain *base)
 {
 	struct vrb_domain *domain = vrb_domain_of(base);
+	bool own;
 	int ret;
 
 	if (!base->attr->name)
@@ -135,8 +136,10 @@ static int domain_init(struct obj_domain *base)
 		return ret;
 	}
 	vrb_hmem_init(domain);
-	domain->direct = vrb_conf_doorbell("direct") && !domain->kind->shares && !domain->hmem.on &&
-			 vrb_mlx5_may(domain->ctx);
+	own = vrb_conf_doorbell("direct") && !domain->kind->shares &&
+	      (!domain->hmem.on || base->info->caps & FI_XPU) && vrb_mlx5_may(domain->ctx);
+	domain->direct = own && !domain->hmem.on;
+	domain->native = own && base->info->caps & FI_XPU;
 	domain->odp = may_page(domain);
 	domain->clock_khz = clock_khz(domain);
 	choose_locks(base);

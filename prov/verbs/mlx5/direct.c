@@ -216,8 +216,7 @@ const struct vrb_sq_ops vrb_sq_direct = {
 
 /* ---- completions ---------------------------------------------------------------- */
 
-/* The device's syndrome as libibverbs reports it. */
-static enum ibv_wc_status status_of(uint8_t syndrome)
+enum ibv_wc_status vrb_mlx5_status(uint8_t syndrome)
 {
 	static const uint8_t table[][2] = {
 		{ 0x01, IBV_WC_LOC_LEN_ERR }, { 0x02, IBV_WC_LOC_QP_OP_ERR },
@@ -330,7 +329,7 @@ bool vrb_mlx5_read(struct mlx5_cq *cq, const struct mlx5_cqe *cqe, struct vrb_wc
 		wc->src_qp = be32toh(cqe->grh_qpn) & 0xffffff;
 	}
 	if (op == MLX5_CQE_SEND_ERROR || op == MLX5_CQE_RECV_ERROR) {
-		wc->status = status_of(cqe->syndrome);
+		wc->status = vrb_mlx5_status(cqe->syndrome);
 		wc->vendor_err = cqe->vendor;
 	}
 	return true;

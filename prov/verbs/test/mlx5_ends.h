@@ -43,6 +43,8 @@ static struct fid_fabric *fabric;
 static struct fid_domain *domain;
 static struct fid_mr *mr;
 static struct fid_xpu_ctx *ctx;		/* with FI_XPU */
+static bool by_proxy;			/* with FI_XPU: the library posts, not the device by itself */
+static struct fi_xpu_ops *xpu_callbacks;	/* of the context, or NULL */
 static struct end a, b, c;
 
 /* The queues as the kernel knows them, not as the provider found them. */
@@ -80,7 +82,11 @@ static void open_end(struct end *e)
 {
 	struct fi_cq_attr attr = { .format = FI_CQ_FORMAT_DATA, .flags = ctx ? FI_XPU : 0, .xpu_ctx = ctx };
 
+	struct fid_xpu_cq early;
+
 	assert_int_equal(fi_cq_open(domain, &attr, &e->cq, NULL), 0);
+	if (ctx && by_proxy)
+		assert_int_equal(fi_cq_export_xpu(e->cq, 0, &early), 0);
 	open_ep(e);
 }
 
@@ -99,7 +105,7 @@ static void close_end(struct end *e)
 
 static int set_up(void **state)
 {
-	struct fi_xpu_attr host = { .iface = FI_HMEM_SYSTEM };
+	struct fi_xpu_attr host = { .iface = FI_HMEM_SYSTEM, .ops = xpu_callbacks };
 
 	model_fault = NULL;
 	memset(&a, 0, sizeof(a));

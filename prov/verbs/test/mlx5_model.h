@@ -195,9 +195,9 @@ static void model_complete_from(const struct model_qp *m, unsigned op, uint32_t 
 	uint64_t ticks;
 	uint32_t v;
 
-	if (((cq->completed - be32toh(cq->dbrec[0])) & 0xffffff) >= cq->cnt)
+	if (((cq->completed - be32toh(__atomic_load_n(cq->dbrec, __ATOMIC_ACQUIRE))) & 0xffffff) >= cq->cnt)
 		model_fault = "the completion queue overran";
-	memset(cqe, 0, 63);
+	memset(cqe, 0, 56);
 	if (data)
 		memcpy(cqe, data, len);
 	if (from) {
@@ -215,13 +215,10 @@ static void model_complete_from(const struct model_qp *m, unsigned op, uint32_t 
 		cqe[55] = (unsigned char) syndrome;
 	else
 		memcpy(cqe + 48, &ticks, 8);
-	v = htobe32(m->qpn);
-	memcpy(cqe + 56, &v, 4);
-	cqe[60] = (unsigned char) (counter >> 8);
-	cqe[61] = (unsigned char) counter;
-	__atomic_store_n(&cqe[63], (unsigned char) (op << 4 | (data ? 4 : 0) |
-						    !!(cq->completed & cq->cnt)),
-			 __ATOMIC_RELEASE);
+	/* the last eight bytes in one store: queue pair, counter, operation and owner bit */
+	__atomic_store_n((uint64_t *) (void *) (cqe + 56),
+			 htobe64((uint64_t) m->qpn << 32 | (uint64_t) (counter & 0xffff) << 16 | op << 4 |
+				 (data ? 4u : 0u) | !!(cq->completed & cq->cnt)), __ATOMIC_RELEASE);
 	cq->completed++;
 }
 
@@ -280,7 +277,7 @@ static const char *model_receive(struct model_qp *to, uint32_t *room_p, uint32_t
 	if (!srq) {
 		*counter_p = to->received;
 		*room_p = to->rq_stride;
-		return ((be32toh(to->dbrec[0]) - to->received) & 0xffff) == 0 ? NULL :
+		return ((be32toh(__atomic_load_n(to->dbrec, __ATOMIC_ACQUIRE)) - to->received) & 0xffff) == 0 ? NULL :
 		       to->rq + (size_t) (to->received % to->rq_cnt) * to->rq_stride;
 	}
 	if (((be32toh(*srq->dbrec) - srq->received) & 0xffff) == 0)
@@ -418,7 +415,7 @@ static bool model_step(struct model_qp *m, struct model_qp *to, struct model_wqe
 {
 	unsigned syndrome;
 
-	if (((be32toh(m->dbrec[1]) - m->eaten) & 0xffff) == 0)
+	if (((be32toh(__atomic_load_n(&m->dbrec[1], __ATOMIC_ACQUIRE)) - m->eaten) & 0xffff) == 0)
 		return false;
 	model_decode(m, m->eaten, x);
 	if (x->index != (m->eaten & 0xffff) || x->qpn != m->qpn)
