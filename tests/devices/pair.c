@@ -98,7 +98,7 @@ static void get_info(struct pair *p)
 	if (strcmp(p->prov, "shm"))
 		node = "127.0.0.1";
 	if (p->caps)
-		hints->tx_attr->msg_order = FI_ORDER_WAW | FI_ORDER_ATOMIC_WAW;
+		hints->tx_attr->msg_order = FI_ORDER_WAW | FI_ORDER_SAW | FI_ORDER_ATOMIC_WAW;
 	PAIR_OK(fi_getinfo(p->caps ? FI_VERSION(2, 7) : FI_VERSION(2, 0), node, NULL, node ? FI_SOURCE : 0, hints, &p->info));
 	fi_freeinfo(hints);
 }
@@ -132,7 +132,8 @@ static void meet(struct pair *p)
 
 void pair_open(struct pair *p)
 {
-	const char *why = device_open(!strcmp(p->kind, "gdr") ? "cuda" : p->kind, fakegpu_device());
+	int number = strcmp(p->kind, "system") ? fakegpu_device() : 0;
+	const char *why = device_open(!strcmp(p->kind, "gdr") ? "cuda" : p->kind, number);
 
 	if (why)
 		pair_die(why, 0);

@@ -8,22 +8,26 @@
  * A thread is the device: it uses handles by the address that they have for the device, and touches
  * no memory of the device, which would fault.  With POSTS_PTX in the environment, the code of
  * posts.cu, a CUDA device runs it, each call made by a block of threads together.  Both processes write
- * to the other's memory and signal it, then send messages.  First the ways in which a context cannot
- * be opened.
+ * to the other's memory and signal it, then send messages, then write and signal without waiting in
+ * between: who sees the signal finds what was written before.  First the ways in which a context cannot be
+ * opened.  KIND "system": memory of the host, and a thread.  POSTS_SOCKETS: so many connections there are.
  */
+#include <netinet/in.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "../../fabtests/common/device.h"
 #include "../fakegpu/use.h"
 #include "pair.h"
 #include "posts.h"
 
-#define LEN ((size_t) 600000)
+#define LEN ((size_t) 4 << 20)
 #define HALF (LEN / 2)
-#define ROUNDS 20
+#define ROUNDS 8
 #define THREADS 96		/* of a block: more than one warp */
 
 static struct pair pair, *const p = &pair;
@@ -33,13 +37,14 @@ static struct fid_ep *ep;
 static struct fid_cq *cq;
 static struct fid_cntr *cntr;
 static struct fid_mr *word_mr;
-static uint64_t words[2];		/* that the peer counts up; that is added */
+/* That the peer counts up; that is added; that the peer writes; what is written and sent; 0; the message. */
+static uint64_t words[6];
 
-static void fill(unsigned seed)
+static void fill(unsigned seed, size_t bytes)
 {
 	size_t i;
 
-	for (i = 0; i < HALF; i++)
+	for (i = 0; i < bytes; i++)
 		p->host[i] = (char) (seed * 31 + i * 7 + i / 251);
 }
 
@@ -52,6 +57,10 @@ struct code {
 
 static const struct code put_code = { put_and_signal, "put_kernel" };
 static const struct code send_code = { send_and_receive, "send_kernel" };
+static const struct code expect_code = { expect_message, "expect_kernel" };
+static const struct code parts_code = { parts_and_signal, "parts_kernel" };
+static const struct code await_code = { await_message, "await_kernel" };
+static const struct code rest_code = { take_rest, "rest_kernel" };
 
 static void *run_thread(void *code)
 {
@@ -120,7 +129,16 @@ static void run_on_device(const struct code *code)
 	PAIR_OK(cu.CtxSynchronize());
 	PAIR_TRUE(device_get(&ret, at_ret, sizeof(ret)));
 	PAIR_OK(ret);
+	PAIR_TRUE(device_get(&dev, at, sizeof(dev)));
 	device_free(at);
+}
+
+static void run_code(const struct code *code)
+{
+	if (module)
+		run_on_device(code);
+	else
+		run_on_host(code);
 }
 
 /* ---- the host -------------------------------------------------------------------------------- */
@@ -191,7 +209,7 @@ static void meet(void)
 	size_t size = sizeof(all.name);
 	fi_addr_t peer;
 
-	PAIR_OK(fi_mr_reg(p->domain, words, sizeof(words), FI_SEND | FI_WRITE | FI_REMOTE_WRITE, 0, 9, 0, &word_mr,
+	PAIR_OK(fi_mr_reg(p->domain, words, sizeof(words), FI_SEND | FI_RECV | FI_WRITE | FI_REMOTE_WRITE, 0, 9, 0, &word_mr,
 			  NULL));
 	describe(p->mr, p->dev, &all.where[0], &all.where[1], &dev.desc);
 	describe(word_mr, words, &all.where[2], &all.where[3], &dev.one_desc);
@@ -215,7 +233,8 @@ static void open_all(void)
 	pair_open(p);
 	PAIR_OK(pair_reg(p));
 	device_attr(&attr);
-	refused(attr.iface);
+	if (attr.iface != FI_HMEM_SYSTEM)
+		refused(attr.iface);
 	PAIR_OK(open_ctx(attr.iface, number_of(&attr)));
 	open_objects();
 	meet();
@@ -249,13 +268,10 @@ static void run_round(const struct code *code, size_t bytes)
 
 	dev.round++;
 	dev.len = bytes;
-	fill((unsigned) dev.round);
-	PAIR_TRUE(back && device_put(p->dev, p->host, HALF));
-	if (module)
-		run_on_device(code);
-	else
-		run_on_host(code);
-	PAIR_TRUE(device_get(back, p->dev + HALF, HALF));
+	fill((unsigned) dev.round, bytes);
+	PAIR_TRUE(back && device_put(p->dev, p->host, bytes));
+	run_code(code);
+	PAIR_TRUE(device_get(back, p->dev + HALF, bytes));
 	PAIR_TRUE(!memcmp(back, p->host, bytes));
 	free(back);
 	/* the peer's next round overwrites what this side has just compared */
@@ -265,7 +281,7 @@ static void run_round(const struct code *code, size_t bytes)
 
 static void run_all(void)
 {
-	static const size_t sizes[] = { 8, 4096, 70000, HALF }, cnt = sizeof(sizes) / sizeof(sizes[0]);
+	static const size_t sizes[] = { 8, 4096, 70000, 300000 }, cnt = sizeof(sizes) / sizeof(sizes[0]);
 	size_t i;
 
 	for (i = 0; i < cnt * ROUNDS; i++)
@@ -273,6 +289,78 @@ static void run_all(void)
 	PAIR_TRUE(__atomic_load_n(&words[0], __ATOMIC_ACQUIRE) == cnt * ROUNDS);
 	for (i = 0; i < cnt * ROUNDS; i++)
 		run_round(&send_code, sizes[i / ROUNDS]);
+}
+
+/* ---- order ------------------------------------------------------------------------------------ */
+
+static uint64_t word(unsigned i)
+{
+	return __atomic_load_n(&words[i], __ATOMIC_ACQUIRE);
+}
+
+static void await_signal(uint64_t count)
+{
+	if (dev.signal == SIGNAL_MESSAGE)
+		run_code(&await_code);
+	else
+		while (dev.signal == SIGNAL_WRITE ? word(WORD_WRITTEN) != dev.round : word(0) != count)
+			sched_yield();
+}
+
+/* Both fill, both post, both find what the signal says to be there, at once. */
+static void ordered_round(int signal, size_t bytes, uint64_t count)
+{
+	char *back = malloc(HALF);
+
+	dev.round++;
+	dev.len = bytes;
+	dev.signal = signal;
+	dev.taken = 0;
+	__atomic_store_n(&words[1 + WORD_ROUND], dev.round, __ATOMIC_RELEASE);
+	fill((unsigned) dev.round, bytes);
+	PAIR_TRUE(back && device_put(p->dev, p->host, bytes));
+	if (signal == SIGNAL_MESSAGE)
+		run_code(&expect_code);
+	pair_put(p, "", 1);
+	pair_get(p, back, 1);
+	run_code(&parts_code);
+	await_signal(count);
+	PAIR_TRUE(device_get(back, p->dev + HALF, bytes));
+	PAIR_TRUE(!memcmp(back, p->host, bytes));
+	run_code(&rest_code);
+	free(back);
+	pair_put(p, "", 1);
+	pair_get(p, p->host, 1);
+}
+
+static void run_ordered(void)
+{
+	static const size_t sizes[] = { 32, 4096, 70000, 400000, HALF };
+	const struct fi_ep_attr *attr = p->info->ep_attr;
+	uint64_t count = word(0);
+	unsigned i;
+	int signal;
+
+	PAIR_TRUE(p->info->tx_attr->msg_order & FI_ORDER_SAW && attr->max_order_waw_size >= attr->max_msg_size);
+	for (signal = 0; signal < SIGNAL_CNT; signal++)
+		for (i = 0; i < ROUNDS * sizeof(sizes) / sizeof(sizes[0]); i++) {
+			count += signal == SIGNAL_ATOMIC;
+			ordered_round(signal, sizes[i / ROUNDS], count);
+		}
+}
+
+/* As many connections as the environment wants. */
+static void count_sockets(void)
+{
+	int want = getenv("POSTS_SOCKETS") ? atoi(getenv("POSTS_SOCKETS")) : 0, fd, cnt = 0;
+	struct sockaddr_storage name;
+	socklen_t len;
+
+	for (fd = 0; fd < 1024; fd++) {
+		len = sizeof(name);
+		cnt += !getpeername(fd, (struct sockaddr *) &name, &len) && name.ss_family == AF_INET;
+	}
+	PAIR_TRUE(cnt >= want);
 }
 
 int main(int argc, char **argv)
@@ -286,6 +374,8 @@ int main(int argc, char **argv)
 		return 2;
 	open_all();
 	run_all();
+	run_ordered();
+	count_sockets();
 	close_all();
 	if (argc == 3) {
 		pair_stop(p);

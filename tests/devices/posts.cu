@@ -13,3 +13,23 @@ extern "C" __attribute__((global)) void send_kernel(struct device *d, int *ret)
 {
 	*ret = send_and_receive(d);
 }
+
+extern "C" __attribute__((global)) void expect_kernel(struct device *d, int *ret)
+{
+	*ret = expect_message(d);
+}
+
+extern "C" __attribute__((global)) void parts_kernel(struct device *d, int *ret)
+{
+	*ret = parts_and_signal(d);
+}
+
+extern "C" __attribute__((global)) void await_kernel(struct device *d, int *ret)
+{
+	*ret = await_message(d);
+}
+
+extern "C" __attribute__((global)) void rest_kernel(struct device *d, int *ret)
+{
+	*ret = take_rest(d);
+}

@@ -24,8 +24,17 @@ struct device {
 	struct fi_cq_tagged_entry done[2];
 	/* of this round */
 	uint64_t len, round;
-	int scope;
+	int scope, signal;		/* enum signal */
+	uint64_t taken;			/* completions, [out] of await_message() */
 };
+
+/* What follows writes, and is seen after them: FI_ORDER_WAW, FI_ORDER_ATOMIC_WAW, FI_ORDER_SAW. */
+enum signal { SIGNAL_WRITE, SIGNAL_ATOMIC, SIGNAL_MESSAGE, SIGNAL_CNT };
+
+/* Places behind d->one, and in the peer's words behind its count. */
+enum { WORD_WRITTEN = 2, WORD_ROUND = 2, WORD_MESSAGE = 4 };
+
+#define PARTS 4
 
 /* Wait for cnt completions; returns an error of the queue. */
 FI_XPU_FUNC int take_done(struct device *d, uint64_t cnt)
@@ -64,6 +73,62 @@ FI_XPU_FUNC int send_and_receive(struct device *d)
 	if (!ret)
 		ret = fi_xpu_tsend(&d->ep, d->mem, d->len, &d->desc, 0, &d->peer, d->round, 0, 0, d->scope);
 	return ret ? ret : take_done(d, 2);
+}
+
+/* For the message of the peer's next round. */
+FI_XPU_FUNC int expect_message(struct device *d)
+{
+	return fi_xpu_trecv(&d->ep, (void *) (d->one + WORD_MESSAGE), sizeof(*d->one), &d->one_desc, 0, d->round, 0,
+			    0, 0, d->scope);
+}
+
+/* Writes, then the signal; nothing is waited for. */
+FI_XPU_FUNC int parts_and_signal(struct device *d)
+{
+	uint64_t part = d->len / PARTS, i;
+	int ret = 0;
+
+	for (i = 0; !ret && i < PARTS; i++)
+		ret = fi_xpu_write(&d->ep, d->mem + i * part, part, &d->desc, 0, &d->peer, d->addr + d->half + i * part,
+				   d->key, 0, 0, d->scope);
+	if (ret)
+		return ret;
+	if (d->signal == SIGNAL_WRITE)
+		return fi_xpu_write(&d->ep, d->one + WORD_ROUND, sizeof(*d->one), &d->one_desc, 0, &d->peer,
+				    d->word_addr + WORD_WRITTEN * sizeof(*d->one), d->word_key, 0, 0, d->scope);
+	if (d->signal == SIGNAL_ATOMIC)
+		return fi_xpu_atomic(&d->ep, d->one, 1, &d->one_desc, &d->peer, d->word_addr, d->word_key, FI_UINT64,
+				     FI_SUM, 0, 0, d->scope);
+	return fi_xpu_tsend(&d->ep, d->one + WORD_ROUND, sizeof(*d->one), &d->one_desc, 0, &d->peer, d->round, 0, 0,
+			    d->scope);
+}
+
+/* Until the message has come; own completions may come before it. */
+FI_XPU_FUNC int await_message(struct device *d)
+{
+	uint64_t taken = 0, flags = 0;
+	int64_t n;
+
+	while (!(flags & FI_RECV)) {
+		n = fi_xpu_cq_sread(&d->cq, d->done, 1, 1, d->scope);
+		if (n < 0)
+			return (int) n;
+		flags = d->done[0].flags;
+		taken++;
+	}
+	d->taken = taken;
+	return 0;
+}
+
+/* The rest of the completions of a round. */
+FI_XPU_FUNC int take_rest(struct device *d)
+{
+	uint64_t all = PARTS + (d->signal == SIGNAL_MESSAGE ? 2 : 1), i;
+	int ret = 0;
+
+	for (i = d->taken; !ret && i < all; i++)
+		ret = take_done(d, 1);
+	return ret;
 }
 
 #endif
