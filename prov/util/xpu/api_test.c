@@ -569,7 +569,7 @@ int main(void)
 		cmocka_unit_test(stopped_device),
 	};
 	int failed = 0;
-	size_t i;
+	size_t i, cnt;
 
 	log_fid.fid.fclass = FI_CLASS_LOG;
 	if (fi_import_log(fi_version(), 0, &log_fid))
@@ -577,7 +577,9 @@ int main(void)
 	for (i = 0; i < sizeof(provs) / sizeof(provs[0]); i++) {
 		prov_name = provs[i];
 		print_message("# %s\n", prov_name);
-		failed += _cmocka_run_group_tests(prov_name, all, sizeof(all) / sizeof(all[0]), NULL, NULL);
+		/* udp has messages only: the first test */
+		cnt = strcmp(prov_name, "udp") ? sizeof(all) / sizeof(all[0]) : 1;
+		failed += _cmocka_run_group_tests(prov_name, all, cnt, NULL, NULL);
 	}
 	return failed;
 }
