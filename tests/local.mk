@@ -255,7 +255,7 @@ dist_check_SCRIPTS += tests/top/top_test
 TESTS += tests/top/top_test
 endif
 endif
-EXTRA_DIST += tests/top/README.md
+EXTRA_DIST += tests/top/README.md tests/top/scene.sh
 
 # Figures, not verdicts: built with the tests, run by a person (tests/cost/README.md).
 cost_programs = tests/cost/av tests/cost/calls tests/cost/cold tests/cost/empty \

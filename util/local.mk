@@ -28,6 +28,7 @@ util_fi_info_LDADD = $(prov_util_libs) src/libfabric.la
 
 util_fi_top_SOURCES = \
 	util/json.c util/json.h \
+	util/top/find.c util/top/find.h \
 	util/top/fi_top.c \
 	util/top/gather.c util/top/gather.h \
 	util/top/metrics.c \

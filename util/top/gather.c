@@ -8,35 +8,18 @@
 #include <rdma/fi_errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/time.h>
-#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
-#define ANSWER_SECONDS 10	/* for one process */
+#include "base/list.h"
+#include "find.h"
 
-/* clean_text - make the text in @size bytes one that can be printed. */
-static void clean_text(char *text, size_t size)
-{
-	text[size - 1] = '\0';
-	for (; *text; text++)
-		if (*text < ' ' || *text > '~')
-			*text = '?';
-}
+#define ANSWER_SECONDS 10			/* for the processes that are asked at a time */
+#define ANSWERS_MAX ((size_t) 512 << 20)	/* bytes of all */
 
-/* ---- whom to ask ------------------------------------------------------------------------- */
-
-/* is_expected - is the process at the other end the one that the name says, and of that user? */
-static bool is_expected(int fd, pid_t pid, uid_t uid)
-{
-	struct ucred cred;
-	socklen_t len = sizeof(cred);
-
-	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) && cred.pid == pid && cred.uid == uid &&
-	       (uid == geteuid() || !geteuid());
-}
+/* ---- one answer ---------------------------------------------------------------------------- */
 
 static int rank_of(pid_t pid)
 {
@@ -62,29 +45,6 @@ static int rank_of(pid_t pid)
 	return rank;
 }
 
-/* ---- one answer ---------------------------------------------------------------------------- */
-
-static int connect_to(const char *name, pid_t pid, uid_t uid)
-{
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	struct sockaddr_un sun = { .sun_family = AF_UNIX };
-	struct timeval limit = { .tv_sec = 2 };
-	size_t len = strlen(name);
-
-	if (fd < 0)
-		return -errno;
-	memcpy(sun.sun_path + 1, name, len);
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
-	if (connect(fd, (struct sockaddr *) &sun,
-		    (socklen_t) (offsetof(struct sockaddr_un, sun_path) + 1 + len)) ||
-	    !is_expected(fd, pid, uid)) {
-		close(fd);
-		return -FI_EACCES;
-	}
-	return fd;
-}
-
 /* cut_records - keep the whole records.  Returns false: what came is malformed. */
 static bool cut_records(struct answer *answer)
 {
@@ -101,50 +61,6 @@ static bool cut_records(struct answer *answer)
 	return len >= 0;
 }
 
-static bool receive_answer(int fd, struct answer *answer)
-{
-	time_t end = time(NULL) + ANSWER_SECONDS;
-	size_t room = 0;
-	ssize_t ret;
-	uint8_t *buf;
-
-	for (;;) {
-		if (answer->len == room) {
-			room = room ? 2 * room : 65536;
-			buf = room <= ANSWER_MAX ? realloc(answer->buf, room) : NULL;
-			if (!buf)
-				return false;
-			answer->buf = buf;
-		}
-		ret = recv(fd, answer->buf + answer->len, room - answer->len, 0);
-		if (ret < 0 && errno == EINTR)
-			continue;
-		if (ret <= 0 || time(NULL) > end)
-			return cut_records(answer);
-		answer->len += (size_t) ret;
-	}
-}
-
-/* state_of - of process @pid as a letter, with its name; 0: there is none. */
-static char state_of(pid_t pid, char *command, size_t size)
-{
-	char path[64], line[512], *end;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%ld/stat", (long) pid);
-	file = fopen(path, "re");
-	if (!file)
-		return 0;
-	end = fgets(line, sizeof(line), file) ? strrchr(line, ')') : NULL;
-	fclose(file);
-	if (!end || !end[1])
-		return 0;
-	*end = '\0';
-	snprintf(command, size, "%s", line + strcspn(line, "(") + 1);
-	clean_text(command, strlen(command) + 1);
-	return end[2];
-}
-
 /* add_answer - @answer belongs to @answers, or is freed. */
 static void add_answer(struct answers *answers, struct answer *answer)
 {
@@ -158,115 +74,203 @@ static void add_answer(struct answers *answers, struct answer *answer)
 	of[answers->cnt++] = *answer;
 }
 
+/* add_silent - a process that is there, and has not answered. */
+static void add_silent(struct answers *answers, pid_t pid, const char *why)
+{
+	struct answer answer = { .pid = pid, .rank = rank_of(pid), .silent = why };
+	char state = process_state(pid, answer.command, sizeof(answer.command));
+
+	if (state && state != 'Z')
+		add_answer(answers, &answer);
+}
+
 /* A process that is asked.  All are asked before the first answer is read, as each may take milliseconds. */
 struct asked {
 	struct answer answer;
-	int fd;			/* -1: none */
+	size_t room;		/* in its buffer */
+	bool done;
 };
 
 #define ASKED_MAX 256		/* at once: a descriptor each */
 
 struct batch {
+	struct finder finder;
 	struct answers *answers;
+	const pid_t *pids;	/* these alone; none: all */
+	size_t pid_cnt;
 	uint32_t want;
-	size_t cnt;
+	size_t cnt, bytes;	/* bytes: of all answers so far */
 	struct asked of[ASKED_MAX];
+	struct pollfd fds[ASKED_MAX];
 };
 
-/* ask_process - a stopped process is not waited for.  Returns why there will be no answer, or NULL. */
-static const char *ask_process(struct asked *asked, const char *name, uid_t uid, uint32_t want, char state)
+/* make_room - for more of an answer; false: it is too long. */
+static bool make_room(struct batch *batch, struct asked *asked)
 {
-	struct inspect_ask request = { INSPECT_MAGIC, INSPECT_VERSION, want, 0 };
+	size_t room = asked->room ? 2 * asked->room : 65536;
+	uint8_t *buf;
 
-	if (state == 'T')
-		return "it is stopped by a signal";
-	if (state == 't')
-		return "it is stopped by a debugger";
-	asked->fd = connect_to(name, asked->answer.pid, uid);
-	if (asked->fd < 0)
-		return "its inspection socket takes no connection, or another process has taken its name: "
-		       "is it ending, or of another user?";
-	if (send(asked->fd, &request, sizeof(request), MSG_NOSIGNAL) != sizeof(request))
-		return "its socket takes no request";
-	return NULL;
+	if (room > ANSWER_MAX || batch->bytes + room - asked->room > ANSWERS_MAX)
+		return false;
+	buf = realloc(asked->answer.buf, room);
+	if (!buf)
+		return false;
+	batch->bytes += room - asked->room;
+	asked->answer.buf = buf;
+	asked->room = room;
+	return true;
 }
 
-/* hear_answer - read the answer.  A process that has ended meanwhile has none. */
-static void hear_answer(struct asked *asked, struct answers *answers)
+/* hear_some - what has come of the answer. */
+static void hear_some(struct batch *batch, size_t i)
 {
+	struct asked *asked = &batch->of[i];
 	struct answer *answer = &asked->answer;
+	ssize_t ret;
 
-	if (!answer->silent && (!receive_answer(asked->fd, answer) || !answer->len))
-		answer->silent = "it has not answered: its library is of another release than this fi_top, or the "
-				 "machine is overloaded";
-	if (asked->fd >= 0)
-		close(asked->fd);
-	if (answer->silent) {
-		free(answer->buf);
-		answer->buf = NULL;
-		answer->len = 0;
-		if (!state_of(answer->pid, answer->command, sizeof(answer->command)))
+	for (;;) {
+		if (answer->len == asked->room && !make_room(batch, asked)) {
+			asked->done = true;
 			return;
+		}
+		ret = recv(batch->fds[i].fd, answer->buf + answer->len, asked->room - answer->len, MSG_DONTWAIT);
+		if (ret < 0 && errno == EINTR)
+			continue;
+		if (ret <= 0)
+			break;
+		answer->len += (size_t) ret;
 	}
-	add_answer(answers, answer);
+	asked->done = ret == 0 || errno != EAGAIN;
+}
+
+/* hear_turn - wait until something comes.  Returns how many answers are to come. */
+static size_t hear_turn(struct batch *batch, int ms)
+{
+	size_t i, left = 0;
+
+	poll(batch->fds, (nfds_t) batch->cnt, ms);
+	for (i = 0; i < batch->cnt; i++) {
+		if (batch->fds[i].revents && !batch->of[i].done)
+			hear_some(batch, i);
+		batch->fds[i].events = batch->of[i].done ? 0 : POLLIN;
+		if (batch->of[i].done && batch->fds[i].fd >= 0) {
+			close(batch->fds[i].fd);
+			batch->fds[i].fd = -1;
+		}
+		left += !batch->of[i].done;
+	}
+	return left;
+}
+
+/* finish_answer - a process that has ended meanwhile has none. */
+static void finish_answer(struct batch *batch, struct asked *asked)
+{
+	if (cut_records(&asked->answer) && asked->answer.len) {
+		add_answer(batch->answers, &asked->answer);
+		return;
+	}
+	free(asked->answer.buf);
+	add_silent(batch->answers, asked->answer.pid, "it has not answered: its library is of another release than "
+		   "this fi_top, or the machine is overloaded");
 }
 
 static void hear_all(struct batch *batch)
 {
+	time_t end = time(NULL) + ANSWER_SECONDS;
 	size_t i;
 
-	for (i = 0; i < batch->cnt; i++)
-		hear_answer(&batch->of[i], batch->answers);
+	while (time(NULL) <= end && hear_turn(batch, 1000))
+		;
+	for (i = 0; i < batch->cnt; i++) {
+		if (batch->fds[i].fd >= 0)
+			close(batch->fds[i].fd);
+		finish_answer(batch, &batch->of[i]);
+	}
 	batch->cnt = 0;
 }
 
-static void ask_one_more(struct batch *batch, const char *name, pid_t pid, uid_t uid)
-{
-	struct asked *asked = &batch->of[batch->cnt];
-	char state;
+/* ---- whom to ask ------------------------------------------------------------------------- */
 
-	*asked = (struct asked) { .answer = { .pid = pid, .rank = rank_of(pid) }, .fd = -1 };
-	state = state_of(pid, asked->answer.command, sizeof(asked->answer.command));
-	if (!state || state == 'Z')
+static bool is_wanted(const struct batch *batch, pid_t pid)
+{
+	size_t i;
+
+	for (i = 0; i < batch->pid_cnt; i++)
+		if (batch->pids[i] == pid)
+			return true;
+	return !batch->pid_cnt;
+}
+
+static void on_socket(struct finder *finder, int fd, pid_t pid)
+{
+	struct batch *batch = container_of(finder, struct batch, finder);
+	struct inspect_ask request = { INSPECT_MAGIC, INSPECT_VERSION, batch->want, 0 };
+
+	if (!is_wanted(batch, pid)) {
+		close(fd);
 		return;
-	asked->answer.silent = ask_process(asked, name, uid, batch->want, state);
+	}
+	if (send(fd, &request, sizeof(request), MSG_NOSIGNAL) != sizeof(request)) {
+		close(fd);
+		add_silent(batch->answers, pid, "its socket takes no request");
+		return;
+	}
+	batch->of[batch->cnt] = (struct asked) { .answer = { .pid = pid, .rank = rank_of(pid) } };
+	batch->fds[batch->cnt] = (struct pollfd) { .fd = fd, .events = POLLIN };
 	if (++batch->cnt == ASKED_MAX)
 		hear_all(batch);
 }
 
-static bool is_wanted(const pid_t *pids, size_t cnt, pid_t pid)
+static void on_silent(struct finder *finder, pid_t pid, const char *why)
 {
-	size_t i;
+	struct batch *batch = container_of(finder, struct batch, finder);
 
-	for (i = 0; i < cnt; i++)
-		if (pids[i] == pid)
-			return true;
-	return !cnt;
+	if (is_wanted(batch, pid))
+		add_silent(batch->answers, pid, why);
 }
 
-/* The names of the sockets are those of this network namespace. */
+/* compare_answers - by rank, then by process; one that has answered first. */
+static int compare_answers(const void *a, const void *b)
+{
+	const struct answer *one = a, *two = b;
+
+	if (one->rank != two->rank)
+		return one->rank < two->rank ? -1 : 1;
+	if (one->pid != two->pid)
+		return one->pid < two->pid ? -1 : 1;
+	return (one->silent != NULL) - (two->silent != NULL);
+}
+
+/* drop_repeated - a process that has answered is not silent, and one is silent once. */
+static void drop_repeated(struct answers *answers)
+{
+	size_t i, cnt = 0;
+
+	for (i = 0; i < answers->cnt; i++)
+		if (!answers->of[i].silent || !cnt || answers->of[cnt - 1].pid != answers->of[i].pid)
+			answers->of[cnt++] = answers->of[i];
+	answers->cnt = cnt;
+}
+
 int answers_gather(const pid_t *pids, size_t pid_cnt, uint32_t want, struct answers *answers)
 {
-	struct batch batch = { .answers = answers, .want = want };
-	FILE *file = fopen("/proc/net/unix", "re");
-	char line[512], *name, whole[64];
-	unsigned uid, copy;
-	int pid;
+	struct batch *batch = calloc(1, sizeof(*batch));
+	int ret;
 
 	*answers = (struct answers) { NULL, 0 };
-	while (file && fgets(line, sizeof(line), file)) {
-		name = strstr(line, "@" INSPECT_PREFIX);
-		if (!name || sscanf(name + 1, INSPECT_NAME, &uid, &pid, &copy) != 3 || copy >= INSPECT_COPIES)
-			continue;
-		snprintf(whole, sizeof(whole), INSPECT_NAME, uid, pid, copy);
-		name[strcspn(name, " \n")] = '\0';
-		if (!strcmp(whole, name + 1) && is_wanted(pids, pid_cnt, pid) && (uid == geteuid() || !geteuid()))
-			ask_one_more(&batch, whole, pid, uid);
-	}
-	hear_all(&batch);
-	if (file)
-		fclose(file);
-	return file ? 0 : -FI_ENOSYS;
+	if (!batch)
+		return -FI_ENOMEM;
+	*batch = (struct batch) {
+		.finder = { on_socket, on_silent }, .answers = answers,
+		.pids = pids, .pid_cnt = pid_cnt, .want = want,
+	};
+	ret = find_sockets(&batch->finder);
+	hear_all(batch);
+	free(batch);
+	if (answers->cnt)
+		qsort(answers->of, answers->cnt, sizeof(*answers->of), compare_answers);
+	drop_repeated(answers);
+	return ret;
 }
 
 void answers_free(struct answers *answers)

@@ -31,11 +31,14 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/obj/eq.h \
 	prov/util/obj/fabric.c \
 	prov/util/obj/fabric.h \
+	prov/util/obj/inspect/listener.c \
+	prov/util/obj/inspect/listener.h \
 	prov/util/obj/inspect/record.h \
 	prov/util/obj/inspect/server.c \
 	prov/util/obj/inspect/server.h \
 	prov/util/obj/inspect/shown.c \
 	prov/util/obj/inspect/shown.h \
+	prov/util/obj/inspect/user.h \
 	prov/util/obj/lease.c \
 	prov/util/obj/lease.h \
 	prov/util/obj/log.c \

@@ -4,27 +4,32 @@
 /*
  * record.h - what a process answers on its inspection socket.
  *
- * The socket is a local one with the abstract name INSPECT_NAME, of type SOCK_STREAM.  The side that asks
- * sends one struct inspect_ask; the answer is a sequence of records, each of which begins with struct
+ * The socket is a local one of type SOCK_STREAM: of the name INSPECT_NAME in the directory XDG_RUNTIME_DIR, if
+ * that belongs to the user, and others cannot write to it; else with that name as an abstract one.  The side that
+ * asks sends one struct inspect_ask; the answer is a sequence of records, each of which begins with struct
  * inspect_head, and ends with INSPECT_END.  Both ends are on one host: numbers are in host order.
  *
- * Each side checks the user of the other one (SO_PEERCRED): the process answers its own user and root; the
- * side that asks accepts the process that it expects, as abstract names can be taken by any.  What it then
- * gets is nevertheless checked as from a stranger: inspect_next().
+ * The name only serves to find the socket.  Abstract names can be taken by any process, so the last part is a
+ * random number: what is not known before cannot be occupied.  Each side checks the user at the other end
+ * (user.h): the process answers its own user and root; the side that asks takes the process from the kernel, not
+ * from the name.  What it then gets is nevertheless checked as from a stranger: inspect_next().
  *
  * A record of a type that is not known is skipped; one may be longer than is known here.
  */
 #ifndef OBJ_INSPECT_RECORD_H
 #define OBJ_INSPECT_RECORD_H
 
+#include <inttypes.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-/* User, process, and a number for each copy of this code in the process (loaded providers have one). */
-#define INSPECT_NAME "libfabric-inspect/%u/%d/%u"
-#define INSPECT_PREFIX "libfabric-inspect/"
-#define INSPECT_COPIES 8
+/* The process as it knows itself, and a random number; a process has several of them if loaded providers have
+ * copies of this code.
+ */
+#define INSPECT_PREFIX "libfabric-inspect."
+#define INSPECT_NAME INSPECT_PREFIX "%d.%016" PRIx64
+#define INSPECT_NAME_SIZE 64
 
 #define INSPECT_MAGIC 0x6f666970u
 #define INSPECT_VERSION 1

@@ -15,60 +15,29 @@
 #include <sys/auxv.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/release.h"
 #include "base/thread.h"
 #include "net/inherit.h"
+#include "obj/inspect/listener.h"
 #include "obj/inspect/shown.h"
+#include "obj/inspect/user.h"
 
-#define BACKLOG 16
 #define IO_SECONDS 1			/* for the other side to send, or to take, anything */
 #define WAIT_NS UINT64_C(1000000000)	/* for the program to make progress */
 
 static atomic_bool started;
 
-/* ---- the socket ------------------------------------------------------------------------ */
-
-static socklen_t name_of(struct sockaddr_un *sun, unsigned copy)
-{
-	int len;
-
-	memset(sun, 0, sizeof(*sun));
-	sun->sun_family = AF_UNIX;
-	len = snprintf(sun->sun_path + 1, sizeof(sun->sun_path) - 1, INSPECT_NAME, (unsigned) geteuid(),
-		       (int) getpid(), copy);
-	return (socklen_t) (offsetof(struct sockaddr_un, sun_path) + 1 + (size_t) len);
-}
-
-static int open_socket(void)
-{
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	struct sockaddr_un sun;
-	unsigned copy;
-
-	if (fd < 0)
-		return -errno;
-	for (copy = 0; copy < INSPECT_COPIES; copy++)
-		if (!bind(fd, (struct sockaddr *) &sun, name_of(&sun, copy)))
-			break;
-	if (copy == INSPECT_COPIES || listen(fd, BACKLOG)) {
-		close(fd);
-		return -errno;
-	}
-	net_inherit_not(fd);
-	return fd;
-}
+/* ---- a connection ------------------------------------------------------------------------ */
 
 /* may_ask - does the process at the other end belong to our user, or to root? */
 static bool may_ask(int fd)
 {
-	struct ucred cred;
-	socklen_t len = sizeof(cred);
+	uid_t uid;
+	pid_t pid;
 
-	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) &&
-	       (cred.uid == geteuid() || cred.uid == 0);
+	return !inspect_user(fd, &uid, &pid) && (uid == geteuid() || uid == 0);
 }
 
 static void limit_time(int fd)
@@ -183,7 +152,7 @@ void obj_server_start(void)
 
 	if (atomic_exchange(&started, true) || !is_wanted())
 		return;
-	fd = open_socket();
+	fd = obj_listener_open();
 	if (fd < 0)
 		return;
 	if (thread_start_small(&thread, server_run, (void *) (intptr_t) fd))
@@ -195,4 +164,5 @@ void obj_server_start(void)
 void obj_server_forked(void)
 {
 	atomic_store(&started, false);
+	obj_listener_forked();
 }

@@ -5,8 +5,7 @@
  * server.h - the thread that answers on the inspection socket (record.h).
  *
  * It sleeps in accept(), with all signals blocked and a small stack, and serves one connection at a time,
- * each with limits of time.  Nothing is left behind: the socket has an abstract name, is closed by exec(),
- * and a forked child does not keep it.
+ * each with limits of time.  The socket (listener.h) is closed by exec(), and a forked child does not keep it.
  */
 #ifndef OBJ_INSPECT_SERVER_H
 #define OBJ_INSPECT_SERVER_H

@@ -17,6 +17,7 @@
 
 #define NAP_NS 50000		/* between two looks whether a request was served */
 #define PATIENCE_NS 2000000	/* for the program's own progress, before the lock is tried for */
+#define LEAST_NS 10000000	/* for an endpoint, where the others have taken all the time */
 
 /* The registry.  A forked child begins with an empty one, since the endpoints in it are its parent's. */
 static struct {
@@ -247,13 +248,15 @@ static enum outcome one_step(struct obj_shown *shown, struct obj_look *look, uin
 }
 
 /* look_at - all steps of one endpoint.  Returns false: @send has ended it. */
-static bool look_at(struct obj_shown *shown, struct obj_look *look, uint64_t wait_ns,
+static bool look_at(struct obj_shown *shown, struct obj_look *look, uint64_t end_ns,
 		    bool (*send)(void *arg, struct obj_look *look), void *arg)
 {
-	uint64_t now = clock_ns(), patient_ns = now + PATIENCE_NS, end_ns = now + wait_ns;
+	uint64_t now = clock_ns(), patient_ns = now + PATIENCE_NS;
 	enum outcome out;
 	bool goes_on;
 
+	if (end_ns < now + LEAST_NS)
+		end_ns = now + LEAST_NS;
 	look->part = 0;
 	look->pos = look->sub = look->done = 0;
 	look->at = NULL;
@@ -275,6 +278,7 @@ static bool look_at(struct obj_shown *shown, struct obj_look *look, uint64_t wai
 void obj_shown_each(struct obj_look *look, uint64_t wait_ns,
 		    bool (*send)(void *arg, struct obj_look *look), void *arg)
 {
+	uint64_t end_ns = clock_ns() + wait_ns;
 	struct obj_shown *shown;
 	bool goes_on = true;
 
@@ -285,7 +289,7 @@ void obj_shown_each(struct obj_look *look, uint64_t wait_ns,
 		reg.next = reg.next->next;
 		request.shown = shown;
 		pthread_mutex_unlock(&reg.lock);
-		goes_on = look_at(shown, look, wait_ns, send, arg);
+		goes_on = look_at(shown, look, end_ns, send, arg);
 		pthread_mutex_lock(&reg.lock);
 	}
 	reg.next = NULL;

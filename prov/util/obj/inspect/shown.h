@@ -65,7 +65,7 @@ bool obj_look_ends(const struct obj_look *look);
 
 /* obj_shown_count - how many there are.
  * obj_shown_each - look at all: @send gets what each step has written, and returns false to end it.
- * @wait_ns: how long the program may take to answer, for each endpoint
+ * @wait_ns: how long the program may take to answer, for all endpoints together
  * Threading: one thread at a time.
  */
 unsigned obj_shown_count(void);
