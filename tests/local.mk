@@ -251,8 +251,8 @@ if HAVE_SHM
 check_PROGRAMS += tests/top/scene
 tests_top_scene_SOURCES = tests/top/scene.c
 tests_top_scene_LDADD = src/libfabric.la
-dist_check_SCRIPTS += tests/top/top_test
-TESTS += tests/top/top_test
+dist_check_SCRIPTS += tests/top/top_test tests/top/keys_test
+TESTS += tests/top/top_test tests/top/keys_test
 endif
 endif
 EXTRA_DIST += tests/top/README.md tests/top/scene.sh

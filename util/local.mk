@@ -32,8 +32,10 @@ util_fi_top_SOURCES = \
 	util/top/fi_top.c \
 	util/top/gather.c util/top/gather.h \
 	util/top/metrics.c \
+	util/top/screen.c util/top/screen.h \
 	util/top/show.c util/top/show.h \
 	util/top/since.c util/top/since.h \
+	util/top/view.c util/top/view.h \
 	util/top/waits.c
 
 util_fi_pingpong_SOURCES = \

@@ -8,8 +8,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "screen.h"
 #include "show.h"
 #include "since.h"
+#include "view.h"
 
 #define PIDS_MAX 256
 
@@ -154,6 +156,37 @@ static int look_once(const struct options *o, struct since *since)
 	return look_all(o, since);
 }
 
+/* look_live - a look each so many seconds, or when a key says so, until one ends it. */
+static int look_live(struct options *o, struct since *since)
+{
+	struct view view = { .sort = SORT_NAME };
+	uint64_t every = (o->seconds ? o->seconds : 1) * UINT64_C(1000000000), next = 0, now;
+	struct answers answers = { NULL, 0 };
+	enum view_key key = KEY_NONE;
+	size_t height, width;
+
+	while (key != KEY_QUIT) {
+		now = now_ns();
+		if (!answers.of || key == KEY_PATHS || (!view.paused && now >= next)) {
+			answers_free(&answers);
+			if (gather_answers(o, since, &answers))
+				return 1;
+			next = now + every;
+		}
+		view_fill(&view, &answers);
+		screen_size(&height, &width);
+		view_draw(&view, &answers, height, width, stdout);
+		now = now_ns();
+		key = screen_key(now < next ? (int) ((next - now) / 1000000) + 1 : view.paused ? 1000 : 0);
+		if (key == KEY_PATHS)
+			o->want ^= INSPECT_PATHS;
+		view_move(&view, key);
+	}
+	answers_free(&answers);
+	view_free(&view);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct options o = { .want = INSPECT_TRAFFIC };
@@ -162,15 +195,12 @@ int main(int argc, char **argv)
 
 	if (ret >= 0)
 		return ret;
-	if (o.once || o.form || !isatty(STDOUT_FILENO)) {
+	if (o.once || o.form || !isatty(STDOUT_FILENO) || screen_begin()) {
 		ret = look_once(&o, &since);
-		since_free(&since);
-		return ret;
+	} else {
+		ret = look_live(&o, &since);
+		screen_end();
 	}
-	do {
-		fputs("\033[H\033[2J", stdout);
-		ret = look_all(&o, &since);
-		sleep(o.seconds ? o.seconds : 1);
-	} while (!ret);
+	since_free(&since);
 	return ret;
 }

@@ -100,12 +100,9 @@ static void text_msg(const struct inspect_msg *msg, FILE *out)
 		msg->announced ? ", which are still with the sender" : "");
 }
 
-static void text_record(const struct answer *answer, const union record *r, FILE *out)
+void show_record(const union record *r, FILE *out)
 {
 	switch (r->head.type) {
-	case INSPECT_PROCESS:
-		text_process(answer, &r->process, out);
-		break;
 	case INSPECT_EP:
 		text_ep(&r->ep, out);
 		break;
@@ -137,8 +134,12 @@ static void text_answer(const struct answer *answer, FILE *out)
 	union record r;
 	size_t off = 0;
 
-	while (record_at(answer, off, &r, &off))
-		text_record(answer, &r, out);
+	while (record_at(answer, off, &r, &off)) {
+		if (r.head.type == INSPECT_PROCESS)
+			text_process(answer, &r.process, out);
+		else
+			show_record(&r, out);
+	}
 	if (answer->silent)
 		fprintf(out, "process %ld %s: %s\n", (long) answer->pid, answer->command, answer->silent);
 	else if (!answer->complete)

@@ -10,6 +10,9 @@
 #include "gather.h"
 
 void show_text(const struct answers *answers, FILE *out);
+
+/* show_record - one record of an endpoint as a line of that text. */
+void show_record(const union record *r, FILE *out);
 void show_json(const struct answers *answers, FILE *out);
 
 /* show_metrics - for programs that collect metrics, in the format of OpenMetrics (its units are bytes).
