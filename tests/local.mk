@@ -61,6 +61,7 @@ script_tests = \
 	tests/mutants/list_test \
 	tests/secure/cert_live_test \
 	tests/secure/lanes_test \
+	tests/secure/local_test \
 	tests/tools/debian_tools \
 	tests/tools/fi_keygen_test \
 	tests/tools/limit_test \

@@ -111,7 +111,7 @@ static int link_open(struct eng_ep *ep, struct eng_pep *pep, struct eng_link **l
 		.addr_len = link->chan.addr_len,
 		.stays = true,
 	};
-	if (rxm_conf.local && !base->sec)
+	if (rxm_conf.local)
 		chan_select_open(ep, &link->chan);
 	*link_p = &link->chan.base;
 	return 0;

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "link.h"
+#include "secure/proof.h"
 #include "seg.h"
 
 #define BIT(state) (1u << (state))
@@ -259,6 +260,8 @@ void shm_conn_close(struct shm_conn *conn, int err)
 	if (conn->in.seg)
 		shm_in_close(&conn->in);
 	shm_tenant_leave(conn);
+	shm_proof_free(conn->proof);
+	conn->proof = NULL;
 	shm_split_end(conn);
 	shm_split_access_end(conn);
 	shm_rx_drop(conn, err);

@@ -24,6 +24,7 @@
 
 struct shm_chan;
 struct shm_link;
+struct shm_proof;
 
 enum shm_conn_state {
 	SHM_CONN_REQUESTING,	/* we connect: REQUEST is sent, no answer yet */
@@ -114,6 +115,7 @@ struct shm_conn {
 	struct list split_node;		/* on poller->splitting */
 	struct list early_node;		/* on poller->early */
 	uint64_t early_seq;		/* .. since this poll */
+	struct shm_proof *proof;	/* before REQUEST: the key is not proven yet; else NULL */
 	struct timer timer;		/* the handshake must end */
 	uint64_t give_up_ns;		/* when the wait for the peer's accesses ends; 0: none waits */
 };

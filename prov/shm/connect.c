@@ -20,6 +20,7 @@
 #include "link.h"
 #include "cma.h"
 #include "name.h"
+#include "secure/proof.h"
 #include "seg.h"
 
 #define ACCEPTS_MAX 64				/* connections taken per event */
@@ -176,14 +177,32 @@ static int connect_self(struct shm_link *link, struct shm_conn **conn_p)
 	return 0;
 }
 
+/* send_request - ask the peer for the connection, with our memory. */
+static int send_request(struct shm_conn *conn, struct chan *chan)
+{
+	const void *to = eng_peer_addr(chan_peer(chan));
+	struct shm_handshake shake;
+	int seg_fd, ret;
+
+	handshake_fill(conn->link, &shake, SHM_REQUEST);
+	shake.id.serial = chan->serial;
+	shake.id.prev = chan->peer_serial;
+	shake.to_len = (uint16_t) conn->link->naming->len(to);
+	memcpy(shake.to, to, shake.to_len);
+	ret = shm_seg_make(&conn->in.seg, &seg_fd);
+	if (!ret)
+		ret = send_memory(conn, &shake, seg_fd);
+	chan->asked |= !ret;
+	return ret;
+}
+
 static int connect_peer(struct shm_link *link, struct chan *chan, const void *to, size_t to_len,
 			struct shm_conn **conn_p)
 {
 	char key[SHM_KEY_MAX + 1];
-	struct shm_handshake shake;
 	struct shm_conn *conn;
-	int fd, seg_fd, ret;
 	pid_t pid = 0;
+	int fd, ret;
 
 	ret = link->naming->key(to, to_len, key);
 	if (ret)
@@ -196,19 +215,11 @@ static int connect_peer(struct shm_link *link, struct chan *chan, const void *to
 		close(fd);
 		return ret;
 	}
-	handshake_fill(link, &shake, SHM_REQUEST);
-	shake.id.serial = chan->serial;
-	shake.id.prev = chan->peer_serial;
-	shake.to_len = (uint16_t) to_len;
-	memcpy(shake.to, to, to_len);
-	ret = shm_seg_make(&conn->in.seg, &seg_fd);
-	if (!ret)
-		ret = send_memory(conn, &shake, seg_fd);
+	ret = link->sec ? shm_proof_new(conn, false) : send_request(conn, chan);
 	if (ret) {
 		shm_conn_close(conn, FI_ECANCELED);
 		return ret;
 	}
-	chan->asked = true;
 	set_timer(conn);
 	*conn_p = conn;
 	return 0;
@@ -246,7 +257,7 @@ static void on_overdue(struct shm_conn *conn)
 			 chan_peer_text(&conn->chan->base, text));
 }
 
-/* Once a peer has sent its REQUEST, only its socket ends the handshake. */
+/* Once a peer has sent its REQUEST, or begun a proof, only its socket ends the handshake. */
 void shm_connect_timer(struct timer *timer, uint64_t now)
 {
 	struct shm_conn *conn = container_of(timer, struct shm_conn, timer);
@@ -255,7 +266,7 @@ void shm_connect_timer(struct timer *timer, uint64_t now)
 		conn_up(conn);
 	else if (conn->state == SHM_CONN_REQUESTING)
 		on_overdue(conn);
-	else
+	else if (!shm_proof_is_waited_for(conn))
 		shm_conn_fail(conn, FI_ETIMEDOUT);
 }
 
@@ -504,12 +515,51 @@ static void on_version(struct shm_conn *conn, const struct shm_handshake *shake)
 	on_unlike(conn, CHAN_VERSION_BAD, chan_version_text(&ours, &theirs, text));
 }
 
+/* on_tls - the peer proves a key, and this side has none. */
+static void on_tls(struct shm_conn *conn)
+{
+	on_unlike(conn, CHAN_MALFORMED, "its connections are protected and ours are not: set FI_SECURITY and the key "
+		  "of both, or of none");
+}
+
 /* on_malformed - a message that is no handshake, or not the one that is due. */
 static void on_malformed(struct shm_conn *conn)
 {
 	CHAN_WARN_SPARSE(&conn->link->base, "process %ld sent a malformed handshake\n",
 			 (long) conn->pid);
 	shm_conn_fail(conn, FI_EPROTO);
+}
+
+/* proof_refused - our attempt ends: the endpoint's own link is tried at once, where there is one. */
+static void proof_refused(struct shm_conn *conn)
+{
+	struct chan *chan = &conn->chan->base;
+
+	conn->chan->pending_conn = NULL;
+	chan->logged = true;
+	chan_connect_failed(chan, FI_EACCES, true);
+	shm_conn_close(conn, FI_EACCES);
+}
+
+/* on_proof - input before the REQUEST of a protected connection. */
+static void on_proof(struct shm_conn *conn)
+{
+	enum shm_proof_step step = shm_proof_event(conn);
+	bool ours = conn->state == SHM_CONN_REQUESTING;
+	int ret = 0;
+
+	if (step == SHM_PROOF_DONE && ours)
+		ret = send_request(conn, &conn->chan->base);
+	else if (step == SHM_PROOF_ENDED)
+		ret = -FI_ECONNRESET;
+	else if ((step == SHM_PROOF_REFUSED || step == SHM_PROOF_PLAIN) && ours)
+		proof_refused(conn);
+	else if (step == SHM_PROOF_PLAIN)
+		conn_refuse(conn, CHAN_INSECURE);
+	else if (step == SHM_PROOF_REFUSED)
+		shm_conn_close(conn, FI_EACCES);
+	if (ret)
+		shm_conn_fail(conn, -ret);
 }
 
 void shm_connect_event(struct shm_conn *conn)
@@ -519,6 +569,10 @@ void shm_connect_event(struct shm_conn *conn)
 	int ret;
 
 	shake.magic = 0;
+	if (conn->proof) {
+		on_proof(conn);
+		return;
+	}
 	if (conn->state == SHM_CONN_CONFIRMING) {
 		on_confirm(conn);
 		return;
@@ -534,6 +588,8 @@ void shm_connect_event(struct shm_conn *conn)
 		on_version(conn, &shake);
 	else if (ret == -FI_EPROTO && shake.magic == __builtin_bswap32(SHM_MAGIC))
 		on_unlike(conn, CHAN_MALFORMED, "it is built for processors of the other byte order");
+	else if (ret == -FI_EPROTO && shm_proof_is_tls(&shake))
+		on_tls(conn);
 	else if (ret == -FI_EPROTO)
 		on_malformed(conn);
 	else if (ret)
@@ -567,11 +623,16 @@ static int take_one(struct shm_link *link)
 		return -FI_EAGAIN;
 	if (fd < 0)
 		return fd;
+	shm_proof_make_room(link);
 	ret = shm_conn_new(link, fd, pid, SHM_CONN_ACCEPTED, &conn);
-	if (ret)
+	if (ret) {
 		close(fd);
-	else
-		set_timer(conn);
+		return ret;
+	}
+	set_timer(conn);
+	ret = shm_proof_new(conn, true);
+	if (ret)
+		shm_conn_close(conn, FI_ENOMEM);
 	return ret;
 }
 

@@ -20,6 +20,7 @@
 #include "net/iface.h"
 #include "name.h"
 #include "rma.h"
+#include "secure/policy.h"
 
 #define RMA_MIN (32u << 10)	/* below this a write is cheaper as a packet than by a system call */
 /* Longest payload of an eager packet, and of a segment of a long message. */
@@ -54,6 +55,16 @@ static int check_limit(struct chan_link *link)
 	return -FI_ENOSPC;
 }
 
+/* check_proof - names and process numbers are in no certificate. */
+static int check_proof(struct shm_link *link)
+{
+	if (!link->sec || !link->sec->certs)
+		return 0;
+	if (!link->local)
+		CHAN_WARN(&link->base, "certificates (FI_TLS_CERT) prove nothing over shared memory: set FI_AUTH_KEY_FILE\n");
+	return -FI_EACCES;
+}
+
 int shm_link_make(struct eng_ep *ep, const struct chan_ops *ops, const struct shm_naming *naming,
 		  struct shm_scope scope, const void *src, size_t src_len,
 		  struct shm_link **link_p)
@@ -68,6 +79,7 @@ int shm_link_make(struct eng_ep *ep, const struct chan_ops *ops, const struct sh
 	chan_link_init(&link->base, ops, &shm_conf.chan, base->prov);
 	link->naming = naming;
 	link->scope = scope;
+	link->sec = base->sec;
 	link->base.addr = link->addr;
 	list_init(&link->conns);
 	link->base.base.ops = &shm_link_ops;
@@ -83,6 +95,8 @@ int shm_link_make(struct eng_ep *ep, const struct chan_ops *ops, const struct sh
 		.same_host = true,
 	};
 	ret = check_limit(&link->base);
+	if (!ret)
+		ret = check_proof(link);
 	if (!ret)
 		ret = shm_poller_get(base->prog, &link->base.poller);
 	if (!ret)
@@ -311,6 +325,7 @@ const struct eng_link_ops shm_link_ops = {
 	.send = send_pkt,
 	.held = { .hold = shm_rx_hold, .pull = chan_pull, .unplace = shm_rx_unplace },
 	.native = &native,
+	.secures = true,
 };
 
 /* Endpoints of other providers reach peers on this host by such a link. */

@@ -18,6 +18,8 @@
 
 extern const struct eng_link_ops shm_link_ops;
 
+struct sec_policy;
+
 struct shm_naming {
 	size_t addr_len;	/* bytes of an address in the engine's tables */
 	/* len - bytes in use of an address that the engine gave us. */
@@ -39,6 +41,7 @@ struct shm_link {
 	struct chan_link base;		/* first */
 	const struct shm_naming *naming;
 	struct shm_scope scope;		/* of our key and our peers' */
+	struct sec_policy *sec;		/* the endpoint's: how peers prove its key; NULL: not at all */
 	bool local;			/* beside the endpoint's own link: channel/select.h */
 	struct chan_listener listener;
 	char key[SHM_KEY_MAX + 1];	/* our listening socket's */

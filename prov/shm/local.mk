@@ -29,6 +29,8 @@ shm_link_sources = \
 	prov/shm/rx.c \
 	prov/shm/memory/route.c \
 	prov/shm/memory/seg.c \
+	prov/shm/secure/proof.c \
+	prov/shm/secure/proof.h \
 	prov/shm/seg.h \
 	prov/shm/split.c \
 	prov/shm/split.h \
@@ -65,6 +67,7 @@ shm_tests = \
 	prov/shm/listen_test \
 	prov/shm/local_test \
 	prov/shm/name_test \
+	prov/shm/proof_test \
 	prov/shm/ring_test \
 	prov/shm/rma_test \
 	prov/shm/slow_test \
@@ -106,6 +109,10 @@ prov_shm_local_test_LDADD = $(shm_test_libs)
 prov_shm_name_test_SOURCES = prov/shm/name_test.c
 prov_shm_name_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_shm_name_test_LDADD = $(shm_test_libs)
+prov_shm_proof_test_SOURCES = prov/shm/proof_test.c $(shm_fakes)
+prov_shm_proof_test_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov
+prov_shm_proof_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_shm_proof_test_LDADD = $(shm_test_libs)
 prov_shm_ring_test_SOURCES = prov/shm/ring_test.c prov/shm/test/ring_check.h
 prov_shm_ring_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_shm_ring_test_LDADD = $(shm_test_libs)

@@ -14,11 +14,13 @@
 #include "engine/api.h"
 #include "engine/offer.h"
 #include "info/check.h"
+#include "secure/key.h"
 #include "name.h"
 #include "wire.h"
 
 static struct fi_provider shm_prov;
 static struct eng_offer offer;
+static struct info_limits limits;	/* eng_offer_limits, and that connections can be protected */
 
 static void define_offer(void)
 {
@@ -100,7 +102,7 @@ static int shm_getinfo(uint32_t version, const char *node, const char *service, 
 		explain_refusal(&shm_prov, &label, "FI_EP_RDM", "node", node, "a numeric address");
 		return -FI_ENODATA;
 	}
-	ret = info_check(&shm_prov, &offer.info, &eng_offer_limits, hints, version, &label,
+	ret = info_check(&shm_prov, &offer.info, &limits, hints, version, &label,
 			     &info);
 	if (ret)
 		return ret;
@@ -136,5 +138,8 @@ OFI_PROVIDER_INI(shm)
 	coll_register();
 	shm_conf_define(&shm_conf, &shm_prov);
 	define_offer();
+	limits = eng_offer_limits;
+	limits.secures = true;
+	limits.auth_key_size = SEC_KEYS_MAX * SEC_KEY_RECORD_SIZE;
 	return &shm_prov;
 }

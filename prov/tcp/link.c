@@ -112,7 +112,7 @@ static int ep_open(struct eng_ep *ep, struct eng_link **link_p)
 		free(link);
 		return ret;
 	}
-	if (rdm && link->conf->local && !link->sec)
+	if (rdm && link->conf->local)
 		chan_select_open(ep, &link->base);
 	*link_p = &link->base.base;
 	return 0;

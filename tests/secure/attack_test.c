@@ -401,6 +401,8 @@ int main(void)
 	setvbuf(stdout, NULL, _IONBF, 0);
 	setenv("FI_LOG_INTERVAL", "1", 1);
 	unsetenv("FI_AUTH_KEY_FILE");
+	setenv("FI_TCP_LOCAL", "0", 1);		/* shared memory: prov/shm/proof_test.c */
+	setenv("FI_OFI_RXM_LOCAL", "0", 1);
 	for (i = 0; i < sizeof(provs) / sizeof(provs[0]); i++)
 		failed += in_child(on_path, provs[i], "encrypt") + in_child(on_path, provs[i], "auth") +
 			  in_child(led, provs[i], "encrypt") + in_child(led, provs[i], "auth");

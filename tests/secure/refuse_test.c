@@ -38,7 +38,7 @@ static const struct kind {
 	{ "tcp", FI_EP_MSG, true },
 	{ "sockets", FI_EP_RDM, true },
 	{ "udp", FI_EP_DGRAM, false },
-	{ "shm", FI_EP_RDM, false },
+	{ "shm", FI_EP_RDM, true },
 	{ "loop", FI_EP_RDM, false },
 	{ "udp;ofi_rxd", FI_EP_RDM, false },
 	{ "udp;ofi_rxd", FI_EP_MSG, false },

@@ -15,6 +15,7 @@
 
 #include "channel/route.h"
 #include "../link.h"
+#include "../secure/proof.h"
 
 /* read_errno - what the kernel says about reading the memory of @pid: EFAULT where it would allow
  * it, since nothing is at the address that this asks for.
@@ -126,9 +127,9 @@ void shm_route(const struct chan *base, struct chan_route *path)
 	char whose[64];
 
 	snprintf(whose, sizeof(whose), "process %ld", (long) conn->pid);
-	snprintf(path->way, sizeof(path->way), "shared memory of %s, long messages %s",
+	snprintf(path->way, sizeof(path->way), "shared memory of %s%s, long messages %s",
 		 self ? "this endpoint itself" : conn->pid > 0 ? whose : "a process in another PID namespace",
-		 conn->can_read ? conn->can_write ?
+		 self ? "" : shm_proof_text(conn->link), conn->can_read ? conn->can_write ?
 		 "are read from its memory, remote memory accesses copy to and from it" :
 		 "are read from its memory" : "come through shared memory");
 	path->same_host = true;

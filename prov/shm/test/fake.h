@@ -29,6 +29,7 @@ static void fake_addr_set(fake_addr *a, const void *b)
 
 static const struct shm_scope fake_scope = { FAKE_NAME, NULL };
 
+static struct sec_policy *fake_sec;	/* how the endpoints that are opened next prove a key; NULL: not at all */
 static struct obj_domain fake_domain;	/* as much as obj/lease.h looks at */
 
 static void fake_start(void)
@@ -60,6 +61,7 @@ static struct eng_ep *ep_at(const char *name)
 	ep->base.type = FI_EP_RDM;
 	ep->base.prog = &fake_prog;
 	ep->base.prov = &fake_prov;
+	ep->base.sec = fake_sec;
 	list_init(&ep->peers);
 	list_init(&ep->held);
 	list_add_tail(&ep->node, &fake_eps);

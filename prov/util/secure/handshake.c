@@ -95,25 +95,30 @@ static bool is_other(const uint8_t client[SEC_TO_SIZE], const uint8_t server[SEC
 	       memcmp(client, server, SEC_TO_SIZE);
 }
 
-/* is_meant - the client says that it means this endpoint, by the address at which it was reached: also one that
+static bool is_own(const struct sec_shake *shake, const struct sec_context *context)
+{
+	return !memcmp(context->client, shake->attr.id, sizeof(context->client));
+}
+
+/* may_be_self - the client says that it means this endpoint, by the address at which it was reached: also one that
  * connects to itself, by another address of its host perhaps.
  */
-static bool is_meant(const uint8_t client[SEC_TO_SIZE], const uint8_t server[SEC_TO_SIZE])
+static bool may_be_self(const struct sec_shake *shake, const struct sec_context *context)
 {
 	static const uint8_t not_said[SEC_TO_SIZE];
 
-	return memcmp(client, not_said, SEC_TO_SIZE) && !memcmp(client, server, SEC_TO_SIZE);
+	return !shake->attr.no_self && memcmp(context->to, not_said, SEC_TO_SIZE) &&
+	       !memcmp(context->to, shake->attr.to, SEC_TO_SIZE);
 }
 
 /* Why a client whose key is known is not accepted, or NULL. */
 static const char *context_reason(const struct sec_shake *shake, const struct sec_context *context)
 {
-	if (context->role != SEC_ROLE_CLIENT || (!is_meant(context->to, shake->attr.to) &&
-						 !memcmp(context->client, shake->attr.id, sizeof(context->client))))
+	if (context->role != SEC_ROLE_CLIENT || (is_own(shake, context) && !may_be_self(shake, context)))
 		return "it is our own message, sent back to us";
 	if (is_other(context->to, shake->attr.to))
-		return "the peer means another address: its connection was led here on the way, or addresses are "
-		       "translated (FI_TCP_FIREWALL_ADDR=1 permits that)";
+		return shake->attr.other ? shake->attr.other : "the peer means another address: its connection was led "
+		       "here on the way, or addresses are translated (FI_TCP_FIREWALL_ADDR=1 permits that)";
 	if (context->level != shake->attr.level)
 		return "the peer has another level of FI_SECURITY: set the same on both sides";
 	if (context->version < shake->attr.oldest || context->oldest > shake->attr.version)

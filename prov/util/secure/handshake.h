@@ -37,6 +37,8 @@ struct sec_shake_attr {
 	uint8_t to[SEC_TO_SIZE];	/* client: whom it means; server: what it was reached by.  A client that
 					 * means another one is not accepted.  0: not compared.  With @certs: that
 					 * the server's certificate must name */
+	bool no_self;		/* no endpoint connects to itself by a handshake: our own id is never accepted */
+	const char *other;	/* server: what the log says of a client that means another one; NULL: an address */
 };
 
 struct sec_shake;
