@@ -133,4 +133,8 @@ EXTRA_PROGRAMS += prov/shm/test/fuzz_ring
 prov_shm_test_fuzz_ring_SOURCES = prov/shm/test/fuzz_ring.c prov/shm/test/ring_check.h prov/shm/ring.c \
 	src/base/copy.c
 prov_shm_test_fuzz_ring_CFLAGS = $(AM_CFLAGS) -g -fsanitize=fuzzer,address
+EXTRA_PROGRAMS += prov/shm/test/fuzz_handshake
+prov_shm_test_fuzz_handshake_SOURCES = prov/shm/test/fuzz_handshake.c prov/shm/handshake.c \
+	prov/util/channel/handshake.c src/base/release.c
+prov_shm_test_fuzz_handshake_CFLAGS = $(AM_CFLAGS) -g -fsanitize=fuzzer,address
 endif
