@@ -27,7 +27,7 @@ static void lease_give(struct obj_tenant *tenant, struct obj_mr *mr)
 		.counted = mr->cntr || ep->cntrs[OBJ_CNTR_REMOTE_WRITE],
 	};
 
-	if (mr->iov_cnt != 1 || (mr->ep && mr->ep != ep) || mr->loc.iface != FI_HMEM_SYSTEM)
+	if (mr->iov_cnt != 1 || (mr->ep && mr->ep != ep) || !obj_mr_key_fits(mr, ep) || mr->loc.iface != FI_HMEM_SYSTEM)
 		return;
 	if (ep->cntrs[OBJ_CNTR_REMOTE_READ])
 		lease.access &= ~FI_REMOTE_READ;

@@ -19,10 +19,18 @@
 #include "obj/eq.h"
 #include "obj/lease.h"
 #include "obj/ops.h"
+#include "secure/policy.h"
 
+#define AUTH_KEY_MAX (SEC_KEYS_MAX * SEC_KEY_RECORD_SIZE)
 #define REMOTE (FI_REMOTE_READ | FI_REMOTE_WRITE)
 #define ACCESS (FI_SEND | FI_RECV | FI_READ | FI_WRITE | REMOTE | FI_COLLECTIVE)
 #define FLAGS (FI_RMA_EVENT | FI_RMA_PMEM | FI_HMEM_DEVICE_ONLY | FI_HMEM_HOST_ALLOC | FI_MR_SINGLE_USE)
+
+static int mr_refuse(const struct obj_domain *domain, int err, const char *why)
+{
+	FI_WARN(domain->prov, FI_LOG_MR, "cannot register memory: %s\n", why);
+	return err;
+}
 
 /* ---- keys ---------------------------------------------------------------- */
 
@@ -46,6 +54,11 @@ static void set_enabled(struct obj_mr *mr)
 	mr->state = OBJ_MR_ENABLED;
 }
 
+static bool has_own_key(const struct obj_mr *mr)
+{
+	return mr->auth_key_size && mr->auth_key != mr->domain->attr->auth_key;
+}
+
 /* Put the region where peers find it. */
 static int map_region(struct obj_mr *mr)
 {
@@ -57,7 +70,8 @@ static int map_region(struct obj_mr *mr)
 		set_enabled(mr);
 		return 0;
 	}
-	if (domain->ops && domain->ops->mr_expose && (mr->access & REMOTE))
+	/* a key of its own is not known below */
+	if (domain->ops && domain->ops->mr_expose && (mr->access & REMOTE) && !has_own_key(mr))
 		ret = domain->ops->mr_expose(mr, &key);
 	if (ret)
 		return ret;
@@ -83,6 +97,57 @@ static int map_region(struct obj_mr *mr)
 		"key 0x%llx already names a region that peers may access: choose another, or "
 		"ask for FI_MR_PROV_KEY and let the provider choose\n", (unsigned long long) key);
 	return -FI_ENOKEY;
+}
+
+/* ---- authorization keys ----------------------------------------------------- */
+
+bool obj_mr_has_key_of(const struct obj_mr *mr, const struct obj_ep *ep)
+{
+	const struct obj_ep *whole = ep->sep ? ep->sep : ep;
+	const struct fi_ep_attr *attr = whole->info->ep_attr;
+
+	return !whole->sec || (attr->auth_key_size == mr->auth_key_size &&
+			       !memcmp(attr->auth_key, mr->auth_key, mr->auth_key_size));
+}
+
+/* check_auth_key - a key that no connection proves protects nothing. */
+static int check_auth_key(const struct obj_domain *domain, const struct fi_mr_attr *attr)
+{
+	enum sec_level level;
+
+	if (!attr->auth_key_size)
+		return 0;
+	if (attr->auth_key_size > AUTH_KEY_MAX || !attr->auth_key)
+		return mr_refuse(domain, -FI_EINVAL, "auth_key is NULL, or longer than keys are; see fi_security(7)");
+	if (sec_policy_wish(true, &level) && !domain->fabric->secures)
+		return mr_refuse(domain, -FI_EACCES, "auth_key asks for protection, and this provider has none; see "
+				 "fi_security(7)");
+	return 0;
+}
+
+static int set_auth_key(struct obj_mr *mr, const struct fi_mr_attr *attr)
+{
+	uint8_t *key;
+
+	mr->auth_key = mr->domain->attr->auth_key;
+	mr->auth_key_size = mr->domain->attr->auth_key_size;
+	if (!attr->auth_key_size)
+		return 0;
+	key = malloc(attr->auth_key_size);
+	if (!key)
+		return -FI_ENOMEM;
+	memcpy(key, attr->auth_key, attr->auth_key_size);
+	mr->auth_key = key;
+	mr->auth_key_size = attr->auth_key_size;
+	return 0;
+}
+
+static void wipe_auth_key(struct obj_mr *mr)
+{
+	if (!has_own_key(mr))
+		return;
+	explicit_bzero((void *) mr->auth_key, mr->auth_key_size);
+	free((void *) mr->auth_key);
 }
 
 /* ---- accesses in flight ---------------------------------------------------- */
@@ -173,6 +238,7 @@ static int mr_close(struct fid *fid)
 	obj_ref_put(&mr->domain_ref);
 	hmem_forget(&mr->loc);
 	obj_mr_share_fini(mr);
+	wipe_auth_key(mr);
 	free(mr);
 	return 0;
 }
@@ -358,12 +424,6 @@ OBJ_OPS_TABLE(mr_fid_ops, fid)
 
 /* ---- registering --------------------------------------------------------- */
 
-static int mr_refuse(const struct obj_domain *domain, int err, const char *why)
-{
-	FI_WARN(domain->prov, FI_LOG_MR, "cannot register memory: %s\n", why);
-	return err;
-}
-
 static int mr_check_attr(const struct obj_domain *domain, const struct fi_mr_attr *attr,
 			 uint64_t flags, uint64_t *len_p)
 {
@@ -530,12 +590,17 @@ int obj_mr_regattr(struct fid *fid, const struct fi_mr_attr *attr, uint64_t flag
 		pieces.iov_count = 1;
 	}
 	ret = mr_check_attr(domain, &pieces, flags, &len);
+	if (!ret)
+		ret = check_auth_key(domain, attr);
 	if (ret)
 		return ret;
 	mr = new_region(domain, attr, &pieces, flags);
 	if (!mr)
 		return -FI_ENOMEM;
 	mr->len = len;
+	ret = set_auth_key(mr, attr);
+	if (ret)
+		goto free_mr;
 	if ((flags & FI_MR_DMABUF) && attr->dmabuf && domain->ops && domain->ops->mr_dmabuf)
 		locate_dmabuf(mr, attr);
 	else if (attr->iface != FI_HMEM_SYSTEM)
@@ -544,15 +609,19 @@ int obj_mr_regattr(struct fid *fid, const struct fi_mr_attr *attr, uint64_t flag
 		ret = domain->ops->mr_open(mr, attr, flags);
 	if (!ret && !waits_for_bind(domain, flags))
 		ret = map_region(mr);
-	if (ret) {
-		hmem_forget(&mr->loc);
-		free(mr);
-		return ret;
-	}
+	if (ret)
+		goto forget_loc;
 	obj_ref_get(&domain->refs, &mr->domain_ref, &mr->fid.fid);
 	*mr_p = &mr->fid;
 	report_to_eq(mr);
 	return 0;
+
+forget_loc:
+	hmem_forget(&mr->loc);
+	wipe_auth_key(mr);
+free_mr:
+	free(mr);
+	return ret;
 }
 
 int obj_mr_regv(struct fid *fid, const struct iovec *iov, size_t cnt, uint64_t access,
@@ -581,7 +650,7 @@ int obj_mr_reg(struct fid *fid, const void *buf, size_t len, uint64_t access,
 /* Which endpoint a region is bound to: a context stands for its scalable one. */
 static bool mr_usable_by(const struct obj_mr *mr, const struct obj_ep *ep)
 {
-	return !mr->ep || !ep || mr->ep == ep || mr->ep == ep->sep;
+	return !ep || ((!mr->ep || mr->ep == ep || mr->ep == ep->sep) && obj_mr_key_fits(mr, ep));
 }
 
 static int check_access(const struct obj_mr *mr, const struct obj_ep *ep, uint64_t addr,

@@ -55,6 +55,9 @@ struct obj_mr {
 	_Atomic unsigned uses[2];
 	unsigned phase;			/* which of @uses a new access counts in; by mr_lock */
 	unsigned process;		/* that opened it: obj_opened_before_fork() */
+	/* Peers that have proven this key may access it (secure/policy.h): its own, or the domain's. */
+	const uint8_t *auth_key;
+	size_t auth_key_size;		/* 0: any peer of the domain's endpoints */
 	size_t iov_cnt;
 	struct iovec iov[];
 };
@@ -95,13 +98,22 @@ int obj_mr_regattr(struct fid *domain, const struct fi_mr_attr *attr, uint64_t f
  *          holds prog->lock must be known to revoke() of one of the group's pollers.
  *
  * Threading: takes domain->mr_lock; the caller may hold prog->lock.
- * Errors:    -FI_ENOKEY no such key here; -FI_EACCES right not granted or another
- *            endpoint's region; -FI_EINVAL out of bounds.  Nothing is logged:
+ * Errors:    -FI_ENOKEY no such key here; -FI_EACCES right not granted, another
+ *            endpoint's region, or one of another authorization key; -FI_EINVAL out of bounds.  Nothing is logged:
  *            the caller knows the peer.
  */
 int obj_mr_enter(struct obj_domain *domain, struct obj_ep *ep, uint64_t key, uint64_t addr,
 		 uint64_t len, uint64_t access, struct iovec *out, size_t *cnt_p,
 		 struct obj_mr_use *use);
+
+/* obj_mr_has_key_of - is @ep, which is protected, one whose peers have the region's key? */
+bool obj_mr_has_key_of(const struct obj_mr *mr, const struct obj_ep *ep);
+
+/* obj_mr_key_fits - have the peers of @ep the region's key, if it has one and @ep is protected? */
+static inline bool obj_mr_key_fits(const struct obj_mr *mr, const struct obj_ep *ep)
+{
+	return !mr->auth_key_size || obj_mr_has_key_of(mr, ep);
+}
 
 static inline void obj_mr_leave(const struct obj_mr_use *use)
 {
