@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
-EXTRA_DIST += tests/secure/make_certs
+EXTRA_DIST += tests/secure/README.md tests/secure/make_certs
 
 if HAVE_CMOCKA
 if HAVE_TCP
 secure_api_tests = tests/secure/attack_test tests/secure/memory_test tests/secure/refuse_test \
-	tests/secure/region_test
+	tests/secure/region_test tests/secure/rotate_test
 check_PROGRAMS += $(secure_api_tests)
 TESTS += $(secure_api_tests)
 tests_secure_attack_test_SOURCES = tests/secure/attack_test.c tests/secure/proxy.h tests/secure/side.h
@@ -20,5 +20,8 @@ tests_secure_refuse_test_LDADD = prov/util/libutil.la src/base/libbase.la src/li
 tests_secure_region_test_SOURCES = tests/secure/region_test.c tests/secure/side.h
 tests_secure_region_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_secure_region_test_LDADD = prov/util/libutil.la src/base/libbase.la src/libfabric.la $(CMOCKA_LIBS)
+tests_secure_rotate_test_SOURCES = tests/secure/rotate_test.c tests/secure/side.h
+tests_secure_rotate_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_secure_rotate_test_LDADD = prov/util/libutil.la src/base/libbase.la src/libfabric.la $(CMOCKA_LIBS)
 endif
 endif
