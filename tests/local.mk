@@ -260,15 +260,16 @@ EXTRA_DIST += tests/top/README.md tests/top/scene.sh
 
 # Figures, not verdicts: built with the tests, run by a person (tests/cost/README.md).
 cost_programs = tests/cost/av tests/cost/calls tests/cost/cold tests/cost/empty \
-		tests/cost/getinfo tests/cost/pingpong tests/cost/xpu
+		tests/cost/getinfo tests/cost/pingpong tests/cost/seal tests/cost/xpu
 check_PROGRAMS += $(cost_programs)
 tests_cost_av_LDADD = src/libfabric.la
 tests_cost_calls_LDADD = src/libfabric.la
 tests_cost_empty_LDADD = src/libfabric.la
 tests_cost_getinfo_LDADD = src/libfabric.la
 tests_cost_pingpong_LDADD = src/libfabric.la
+tests_cost_seal_LDADD = prov/util/libutil.la src/base/libbase.la src/libfabric.la
 tests_cost_xpu_LDADD = src/libfabric.la
-EXTRA_DIST += tests/cost/README.md tests/cost/device_cost tests/cost/discovery tests/cost/instructions tests/cost/ratios tests/cost/report
+EXTRA_DIST += tests/cost/README.md tests/cost/device_cost tests/cost/discovery tests/cost/instructions tests/cost/ratios tests/cost/report tests/cost/secure
 
 # Peers that do what they should not.
 hostile_programs = tests/hostile/burst tests/hostile/flood tests/hostile/forked tests/hostile/impostor \
