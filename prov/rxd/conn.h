@@ -99,7 +99,7 @@ struct rxd_link {
 	bool listening;			/* a listener accepts connection requests */
 	uint8_t addr[RXD_ADDR_MAX];	/* our name, base.addr */
 	uint16_t listener_port;		/* of the listener whose request this endpoint accepts; 0: none */
-	struct rxd_key key;		/* of our cookies */
+	struct siphash_key key;		/* of our cookies */
 	struct hmap by_cid;		/* our id -> struct rxd_conn */
 	struct list migrations;		/* struct rxd_migration: path validations in progress */
 	size_t mean;			/* length of the datagrams that arrive */

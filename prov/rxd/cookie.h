@@ -13,22 +13,16 @@
 
 #include <stdbool.h>
 
+#include "base/siphash.h"
 #include "wire.h"
 
 #define RXD_COOKIE_LIFE_NS UINT64_C(10000000000)
 
-struct rxd_key {
-	uint64_t k[2];
-};
-
-/* rxd_siphash - 64 bits of @buf under @key. */
-uint64_t rxd_siphash(const struct rxd_key *key, const void *buf, size_t len);
-
 /* rxd_cookie_make - for the sender of @hello, at @now. */
-struct rxd_cookie rxd_cookie_make(const struct rxd_key *key, const struct rxd_hello *hello,
+struct rxd_cookie rxd_cookie_make(const struct siphash_key *key, const struct rxd_hello *hello,
 				  uint64_t now);
 
 /* rxd_cookie_good - is the one in @hello ours, for its sender, and not expired? */
-bool rxd_cookie_good(const struct rxd_key *key, const struct rxd_hello *hello, uint64_t now);
+bool rxd_cookie_good(const struct siphash_key *key, const struct rxd_hello *hello, uint64_t now);
 
 #endif

@@ -28,6 +28,8 @@ src_base_libbase_la_SOURCES = \
 	src/base/provider.h \
 	src/base/release.c \
 	src/base/release.h \
+	src/base/siphash.c \
+	src/base/siphash.h \
 	src/base/timer.c \
 	src/base/timer.h
 EXTRA_DIST += src/base/README.md src/base/calls.def src/base/release.sh
@@ -54,6 +56,7 @@ base_tests = \
 	src/base/net_addr_test \
 	src/base/pool_test \
 	src/base/release_test \
+	src/base/siphash_test \
 	src/base/timer_test \
 	src/base/verify_test
 
@@ -84,6 +87,9 @@ src_base_pool_test_LDADD = $(base_test_libs)
 src_base_release_test_SOURCES = src/base/release_test.c
 src_base_release_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 src_base_release_test_LDADD = $(base_test_libs)
+src_base_siphash_test_SOURCES = src/base/siphash_test.c
+src_base_siphash_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+src_base_siphash_test_LDADD = $(base_test_libs)
 src_base_timer_test_SOURCES = src/base/timer_test.c
 src_base_timer_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 src_base_timer_test_LDADD = $(base_test_libs)
