@@ -11,11 +11,14 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/net/nic.h \
 	prov/util/net/io.h \
 	prov/util/net/opt.h \
+	prov/util/net/rail.c \
+	prov/util/net/rail.h \
 	prov/util/net/read.h \
 	prov/util/net/resolve.c \
 	prov/util/net/resolve.h \
 	prov/util/net/inherit.c \
 	prov/util/net/inherit.h \
+	prov/util/net/route.c \
 	prov/util/net/sock.c \
 	prov/util/net/sock.h \
 	prov/util/net/sysfs.c \
@@ -26,7 +29,7 @@ prov_util_libutil_la_SOURCES += \
 net_test_libs = prov/util/libutil.la src/base/libbase.la src/libfabric.la $(CMOCKA_LIBS)
 net_test_cflags = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 net_tests = prov/util/net/iface_test prov/util/net/inherit_test prov/util/net/name_test \
-	prov/util/net/nic_test prov/util/net/resolve_test \
+	prov/util/net/nic_test prov/util/net/rail_test prov/util/net/resolve_test \
 	prov/util/net/sock_test prov/util/net/tclass_test
 noinst_HEADERS += prov/util/net/test/list_make.h
 EXTRA_DIST += prov/util/net/README.md
@@ -46,6 +49,9 @@ prov_util_net_name_test_LDADD = $(net_test_libs)
 prov_util_net_nic_test_SOURCES = prov/util/net/nic_test.c
 prov_util_net_nic_test_CFLAGS = $(net_test_cflags)
 prov_util_net_nic_test_LDADD = $(net_test_libs)
+prov_util_net_rail_test_SOURCES = prov/util/net/rail_test.c
+prov_util_net_rail_test_CFLAGS = $(net_test_cflags)
+prov_util_net_rail_test_LDADD = $(net_test_libs)
 prov_util_net_resolve_test_SOURCES = prov/util/net/resolve_test.c
 prov_util_net_resolve_test_CFLAGS = $(net_test_cflags)
 prov_util_net_resolve_test_LDADD = $(net_test_libs)

@@ -20,6 +20,9 @@ int net_read_netlink(struct net_list *list);
 /* net_read_ioctl - IPv4 only; needs no netlink socket. */
 int net_read_ioctl(struct net_list *list);
 
+/* net_route_has - is there a route to @dest by the interface @index, which is not the default route?  By netlink. */
+bool net_route_has(unsigned index, const struct sockaddr *dest);
+
 /* net_mask_prefix - the number of leading ones of a netmask; NULL: 0. */
 uint8_t net_mask_prefix(const struct sockaddr *mask);
 
