@@ -18,6 +18,8 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/channel/path.h \
 	prov/util/channel/poller.c \
 	prov/util/channel/poller.h \
+	prov/util/channel/rail.c \
+	prov/util/channel/rail.h \
 	prov/util/channel/recover.c \
 	prov/util/channel/recover.h \
 	prov/util/channel/route.c \
@@ -31,7 +33,7 @@ prov_util_libutil_la_SOURCES += \
 channel_tests = prov/util/channel/attempt_test prov/util/channel/chan_test \
 	prov/util/channel/check_test prov/util/channel/park_test prov/util/channel/path_test \
 	prov/util/channel/handshake_test prov/util/channel/hold_test prov/util/channel/host_test \
-	prov/util/channel/recover_test \
+	prov/util/channel/rail_test prov/util/channel/recover_test \
 	prov/util/channel/route_test prov/util/channel/poller_test prov/util/channel/select_test \
 	prov/util/channel/simultaneous_test prov/util/channel/stripe_test
 
@@ -56,6 +58,9 @@ prov_util_channel_hold_test_LDFLAGS = -Wl,--wrap=malloc
 prov_util_channel_host_test_SOURCES = prov/util/channel/host_test.c
 prov_util_channel_host_test_CFLAGS = $(net_test_cflags)
 prov_util_channel_host_test_LDADD = $(net_test_libs)
+prov_util_channel_rail_test_SOURCES = prov/util/channel/rail_test.c
+prov_util_channel_rail_test_CFLAGS = $(net_test_cflags)
+prov_util_channel_rail_test_LDADD = $(net_test_libs)
 prov_util_channel_recover_test_SOURCES = prov/util/channel/recover_test.c
 prov_util_channel_recover_test_CFLAGS = $(net_test_cflags)
 prov_util_channel_recover_test_LDADD = $(net_test_libs)
