@@ -21,7 +21,7 @@ int tcp_check_ask(struct chan *base, struct chan_check *check)
 
 	if (conn->stream)
 		return 0;
-	ret = tcp_conn_connect(conn->link, &check_wireup, NULL, eng_peer_addr(chan_peer(base)), &hello, NULL,
+	ret = tcp_conn_connect(conn->link, &check_wireup, NULL, NULL, eng_peer_addr(chan_peer(base)), &hello, NULL,
 			       &asking);
 	if (!ret)
 		check->asking = asking;

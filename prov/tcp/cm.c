@@ -34,7 +34,7 @@ int tcp_cm_connect(struct eng_link *base, struct eng_peer *peer, const void *add
 	if (ret)
 		return ret;
 	hello.serial = ++link->base.serial;
-	ret = tcp_conn_connect(link, &tcp_msg_wireup, chan, &to.sa, &hello, param, &chan->attempt);
+	ret = tcp_conn_connect(link, &tcp_msg_wireup, chan, NULL, &to.sa, &hello, param, &chan->attempt);
 	if (!ret)
 		chan_set_state(&chan->base, CHAN_CONNECTING);
 	return ret;

@@ -24,6 +24,7 @@
 #define TCP_CONN_H
 
 #include "base/net_addr.h"
+#include "net/rail.h"
 #include "channel/hold.h"
 #include "channel/park.h"
 #include "channel/path.h"
@@ -293,6 +294,7 @@ bool tcp_lanes_are(const struct tcp_conn *conn, enum tcp_conn_state state);
 
 /* tcp_conn_connect - connect to @addr and send HELLO.
  *
+ * @from:  the interface; NULL: by the endpoint's address
  * @hello: type, kind, serial, prev; epoch, address and limits are filled in
  * @data:  private data, hello->data_len bytes
  * @conn_p: [out] connection in CONNECTING; conn->chan is @chan
@@ -300,7 +302,7 @@ bool tcp_lanes_are(const struct tcp_conn *conn, enum tcp_conn_state state);
  * Errors: the negative errno of the system call that failed; nothing is left then.
  */
 int tcp_conn_connect(struct tcp_link *link, const struct tcp_wireup *wireup,
-		  struct tcp_chan *chan, const struct sockaddr *addr,
+		  struct tcp_chan *chan, const struct net_rail *from, const struct sockaddr *addr,
 		  const struct tcp_hello *hello, const void *data, struct tcp_conn **conn_p);
 
 /* tcp_conn_accept - wait for the HELLO on an accepted socket.

@@ -27,7 +27,7 @@ int tcp_connect(struct chan *base)
 		.features = base->resumes ? TCP_WIRE_RESUMES : 0,
 	};
 
-	return tcp_conn_connect(tcp_link_of(base->link), &tcp_rdm_wireup, chan,
+	return tcp_conn_connect(tcp_link_of(base->link), &tcp_rdm_wireup, chan, NULL,
 			     eng_peer_addr(chan_peer(base)), &hello, NULL, &chan->attempt);
 }
 
@@ -245,6 +245,8 @@ static void connect_on_hello(struct tcp_conn *conn, const struct tcp_hello *requ
 	struct tcp_chan *chan;
 	struct chan *base;
 
+	if (tcp_rails_joins(conn, hello, data))
+		return;
 	if (!settle_addr(conn, &addr)) {
 		refuse_addr(conn, "another host's address (FI_TCP_FIREWALL_ADDR=1 permits that)");
 		return;

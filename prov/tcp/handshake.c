@@ -83,8 +83,10 @@ static void write_handshake(struct tcp_conn *conn, struct tcp_hello *hello, cons
 	if (link->kind == TCP_WIRE_RDM) {
 		hello->features |= TCP_WIRE_CAN_PARK;
 		hello->lanes = (uint8_t) link->conf->lanes;
-		if (link->conf->recover && !link->sec)
+		if ((link->conf->recover || link->rails) && !link->sec)
 			hello->features |= TCP_WIRE_RECOVERS;
+		if (link->rails)
+			hello->features |= TCP_WIRE_RAILS;
 	}
 	hello->epoch = link->base.epoch;
 	hello->max_payload = TCP_PAYLOAD_MAX;
@@ -183,7 +185,7 @@ static void tune_same_host(struct tcp_conn *conn, const union net_sa *local)
 }
 
 int tcp_conn_connect(struct tcp_link *link, const struct tcp_wireup *wireup,
-		  struct tcp_chan *chan, const struct sockaddr *addr,
+		  struct tcp_chan *chan, const struct net_rail *from, const struct sockaddr *addr,
 		  const struct tcp_hello *hello, const void *data, struct tcp_conn **conn_p)
 {
 	struct tcp_hello out = *hello;
@@ -199,7 +201,7 @@ int tcp_conn_connect(struct tcp_link *link, const struct tcp_wireup *wireup,
 	if (!ret)
 		ret = set_options(link, fd);
 	if (!ret)
-		ret = bind_source(link, fd);
+		ret = from ? net_rail_bind(from, fd, NULL, NULL) : bind_source(link, fd);
 	if (!ret && connect(fd, addr, (socklen_t) net_addr_len(addr)) && errno != EINPROGRESS)
 		ret = -errno;
 	if (!ret)

@@ -12,7 +12,7 @@
 #include "hello.h"
 
 /* Ports and addresses are in network order in both forms. */
-static void addr_pack(const union net_sa *sa, struct tcp_wire_addr *out)
+void tcp_addr_pack(const union net_sa *sa, struct tcp_wire_addr *out)
 {
 	switch (sa->sa.sa_family) {
 	case AF_INET:
@@ -30,21 +30,21 @@ static void addr_pack(const union net_sa *sa, struct tcp_wire_addr *out)
 	}
 }
 
-static int addr_unpack(const struct tcp_wire_addr *in, union net_sa *sa)
+int tcp_addr_unpack(const struct tcp_wire_addr *in, union net_sa *sa_p)
 {
-	memset(sa, 0, sizeof(*sa));
+	memset(sa_p, 0, sizeof(*sa_p));
 	switch (in->family) {
 	case 0:
 		return 0;
 	case 4:
-		sa->in.sin_family = AF_INET;
-		sa->in.sin_port = in->port;
-		memcpy(&sa->in.sin_addr, in->ip, 4);
+		sa_p->in.sin_family = AF_INET;
+		sa_p->in.sin_port = in->port;
+		memcpy(&sa_p->in.sin_addr, in->ip, 4);
 		return 0;
 	case 6:
-		sa->in6.sin6_family = AF_INET6;
-		sa->in6.sin6_port = in->port;
-		memcpy(&sa->in6.sin6_addr, in->ip, 16);
+		sa_p->in6.sin6_family = AF_INET6;
+		sa_p->in6.sin6_port = in->port;
+		memcpy(&sa_p->in6.sin6_addr, in->ip, 16);
 		return 0;
 	default:
 		return -FI_EINVAL;
@@ -77,7 +77,7 @@ void tcp_hello_pack(const struct tcp_hello *hello, uint8_t *out)
 		.max_payload = htobe64(hello->max_payload),
 	};
 
-	addr_pack(&hello->addr, &w.addr);
+	tcp_addr_pack(&hello->addr, &w.addr);
 	w.addr.host = htobe32(hello->host);
 	if (hello->type == TCP_WIRE_REFUSE && hello->reason == CHAN_INSECURE)
 		w.addr.host = w.commit = 0;	/* in the clear, to a peer without the key */
@@ -150,7 +150,7 @@ enum tcp_hello_verdict tcp_hello_parse(const uint8_t *buf, size_t have,
 	}
 	if (have < sizeof(w))
 		return TCP_HELLO_MORE;
-	if (check_fields(&w) != TCP_HELLO_OK || addr_unpack(&w.addr, &h.addr))
+	if (check_fields(&w) != TCP_HELLO_OK || tcp_addr_unpack(&w.addr, &h.addr))
 		return TCP_HELLO_BAD;
 	h.data_len = be16toh(w.data_len);
 	h.features = w.features;

@@ -34,6 +34,10 @@ struct tcp_hello {
 /* tcp_hello_pack - write the first TCP_WIRE_HELLO_SIZE bytes of a handshake packet. */
 void tcp_hello_pack(const struct tcp_hello *hello, uint8_t *out);
 
+/* tcp_addr_pack, tcp_addr_unpack - an address in a packet.  Errors: -FI_EINVAL: of no known family. */
+void tcp_addr_pack(const union net_sa *sa, struct tcp_wire_addr *out);
+int tcp_addr_unpack(const struct tcp_wire_addr *in, union net_sa *sa_p);
+
 enum tcp_hello_verdict {
 	TCP_HELLO_MORE,		/* incomplete: read up to tcp_hello_need() bytes */
 	TCP_HELLO_OK,		/* complete, private data included */

@@ -103,7 +103,7 @@ static void connect_lanes(struct timer *timer, uint64_t now)
 		path = &lanes->base.path[hello.lane];
 		link = tcp_link_of(path->link);
 		ret = chan_park_full(link->conf->max_conns) ? -FI_EMFILE :
-		      tcp_conn_connect(link, &lane_wireup, NULL, &path->to.sa, &hello, NULL, &lane);
+		      tcp_conn_connect(link, &lane_wireup, NULL, NULL, &path->to.sa, &hello, NULL, &lane);
 		if (!ret)
 			add_lane(conn, lane, hello.lane);
 	}

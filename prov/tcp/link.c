@@ -107,6 +107,8 @@ static int ep_open(struct eng_ep *ep, struct eng_link **link_p)
 	link->base.base.ep = ep;
 	if (rdm)
 		ret = tcp_listener_start(link, 0);
+	if (rdm && !ret)
+		tcp_rails_open(link);
 	if (ret) {
 		tcp_listener_close(link);
 		free(link);
@@ -150,6 +152,7 @@ static void link_close(struct eng_link *base, int linger_ms)
 
 	/* no new connections first; then the old ones send what they have, in @linger_ms at most */
 	tcp_listener_close(link);
+	tcp_rails_close(link);
 	chan_link_end(&link->base, linger_ms);
 	while (!list_empty(&link->conns))
 		tcp_conn_close(container_of(link->conns.next, struct tcp_conn, node));

@@ -35,6 +35,9 @@ int tcp_listener_bind(struct tcp_link *link);
  */
 int tcp_listener_start(struct tcp_link *link, int backlog);
 
+/* tcp_listener_accept - what waits at the socket of @at, as connections of @link. */
+void tcp_listener_accept(struct tcp_link *link, struct chan_listener *at);
+
 /* tcp_listener_close - stop to listen.  Accepted connections stay. */
 void tcp_listener_close(struct tcp_link *link);
 

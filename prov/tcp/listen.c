@@ -139,17 +139,17 @@ static void bound_source(struct tcp_link *link, const struct sockaddr *from)
 /* refuse_without_fd - no descriptor is left: accept with the spare one and refuse, or the
  * connection would stay in the backlog and the listener readable for ever.
  */
-static void refuse_without_fd(struct tcp_link *link)
+static void refuse_without_fd(struct tcp_link *link, struct chan_listener *at)
 {
 	struct tcp_poller *poller = link->poller;
 	int fd;
 
 	if (poller->spare_fd < 0) {
-		chan_listener_pause(&link->listener.base);
+		chan_listener_pause(at);
 		return;
 	}
 	close(poller->spare_fd);
-	fd = accept4(link->listener.base.src.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	fd = accept4(at->src.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (fd >= 0)
 		refuse_fd(link, fd);
 	poller->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -173,18 +173,18 @@ static bool fd_expected(struct tcp_link *link)
 /* without_fd - the process has no descriptor for the connection that waits.  Returns whether to
  * accept again.
  */
-static bool without_fd(struct tcp_link *link)
+static bool without_fd(struct tcp_link *link, struct chan_listener *at)
 {
 	bool young;
 
 	if (evict_half_open(link, true, SILENT_NS, &young))
 		return true;
 	if (young || fd_expected(link)) {
-		chan_listener_pause(&link->listener.base);
+		chan_listener_pause(at);
 		return false;
 	}
-	refuse_without_fd(link);
-	return link->listener.base.src.events != 0;
+	refuse_without_fd(link, at);
+	return at->src.events != 0;
 }
 
 /* leave_for_program - @fd is one of the last descriptors: close a silent connection instead, or
@@ -201,17 +201,17 @@ static bool leave_for_program(struct tcp_link *link, int fd)
 	return false;
 }
 
-static bool accept_one(struct tcp_link *link)
+static bool accept_one(struct tcp_link *link, struct chan_listener *at)
 {
 	union net_sa from = { 0 };
 	socklen_t len = sizeof(from);
 	int fd;
 
 	if (!half_open_room(link)) {
-		chan_listener_pause(&link->listener.base);
+		chan_listener_pause(at);
 		return false;
 	}
-	fd = accept4(link->listener.base.src.fd, &from.sa, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	fd = accept4(at->src.fd, &from.sa, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (fd >= 0) {
 		if (!leave_for_program(link, fd))
 			return true;
@@ -224,10 +224,10 @@ static bool accept_one(struct tcp_link *link)
 	switch (errno) {
 	case EMFILE:
 	case ENFILE:
-		return without_fd(link);
+		return without_fd(link, at);
 	case ENOBUFS:
 	case ENOMEM:
-		chan_listener_pause(&link->listener.base);
+		chan_listener_pause(at);
 		return false;
 	case EAGAIN:
 		return false;
@@ -236,13 +236,19 @@ static bool accept_one(struct tcp_link *link)
 	}
 }
 
+void tcp_listener_accept(struct tcp_link *link, struct chan_listener *at)
+{
+	int i;
+
+	for (i = 0; i < ACCEPT_MAX && accept_one(link, at); i++)
+		;
+}
+
 static void on_connections(struct chan_src *src, uint32_t events)
 {
 	struct tcp_link *link = container_of(src, struct tcp_link, listener.base.src);
-	int i;
 
-	for (i = 0; i < ACCEPT_MAX && accept_one(link); i++)
-		;
+	tcp_listener_accept(link, &link->listener.base);
 }
 
 static int log_failure(const struct tcp_link *link, const char *what, int ret)

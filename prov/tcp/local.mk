@@ -34,6 +34,8 @@ tcp_link_sources = \
 	prov/tcp/recover.h \
 	prov/tcp/recover/join.c \
 	prov/tcp/recover/path.c \
+	prov/tcp/recover/proof.c \
+	prov/tcp/recover/rails.c \
 	prov/tcp/recover/state.h \
 	prov/tcp/recover/stream.c \
 	prov/tcp/recover/watch.c \
@@ -76,6 +78,7 @@ tcp_tests = \
 	prov/tcp/lane_test \
 	prov/tcp/link_test \
 	prov/tcp/park_test \
+	prov/tcp/rails_test \
 	prov/tcp/recover_test \
 	prov/tcp/rx_test \
 	prov/tcp/tx_test \
@@ -119,6 +122,9 @@ prov_tcp_link_test_LDADD = $(tcp_test_libs)
 prov_tcp_park_test_SOURCES = prov/tcp/park_test.c $(tcp_fakes)
 prov_tcp_park_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_tcp_park_test_LDADD = $(tcp_test_libs)
+prov_tcp_rails_test_SOURCES = prov/tcp/rails_test.c prov/tcp/test/record_check.h $(tcp_fakes)
+prov_tcp_rails_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_tcp_rails_test_LDADD = $(tcp_test_libs)
 prov_tcp_recover_test_SOURCES = prov/tcp/recover_test.c $(tcp_fakes)
 prov_tcp_recover_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_tcp_recover_test_LDADD = $(tcp_test_libs)
@@ -149,7 +155,8 @@ tcp_world_tests = \
 	tests/tcp/huge \
 	tests/tcp/idle \
 	tests/tcp/kill \
-	tests/tcp/near
+	tests/tcp/near \
+	tests/tcp/rails
 tcp_world_common = tests/tcp/node.c tests/tcp/node.h
 check_PROGRAMS += $(tcp_world_tests)
 TESTS += $(tcp_world_tests)
@@ -169,6 +176,8 @@ tests_tcp_kill_SOURCES = tests/tcp/kill.c $(tcp_world_common)
 tests_tcp_kill_LDADD = src/libfabric.la
 tests_tcp_near_SOURCES = tests/tcp/near.c $(tcp_world_common)
 tests_tcp_near_LDADD = src/libfabric.la
+tests_tcp_rails_SOURCES = tests/tcp/rails.c $(tcp_world_common)
+tests_tcp_rails_LDADD = src/libfabric.la
 
 # The fuzzers need clang: "make prov/tcp/test/fuzz_hello prov/tcp/test/fuzz_stream CC=clang".
 tcp_fuzz_flags = $(AM_CFLAGS) -g -fsanitize=fuzzer,address
@@ -183,6 +192,11 @@ prov_tcp_test_fuzz_stream_SOURCES = prov/tcp/test/fuzz_stream.c \
 	prov/tcp/test/stream_check.h $(tcp_link_sources)
 prov_tcp_test_fuzz_stream_CFLAGS = $(tcp_fuzz_flags)
 prov_tcp_test_fuzz_stream_LDADD = $(tcp_fuzz_libs)
+EXTRA_PROGRAMS += prov/tcp/test/fuzz_record
+prov_tcp_test_fuzz_record_SOURCES = prov/tcp/test/fuzz_record.c prov/tcp/test/record_check.h \
+	prov/util/channel/test/fake_engine.h prov/util/obj/test/fake_prog.h prov/tcp/test/fake.h $(tcp_link_sources)
+prov_tcp_test_fuzz_record_CFLAGS = $(tcp_fuzz_flags)
+prov_tcp_test_fuzz_record_LDADD = $(tcp_fuzz_libs)
 EXTRA_PROGRAMS += prov/tcp/test/fuzz_rdm
 prov_tcp_test_fuzz_rdm_SOURCES = prov/tcp/test/fuzz_rdm.c prov/tcp/prov.c $(tcp_link_sources)
 prov_tcp_test_fuzz_rdm_CFLAGS = $(tcp_fuzz_flags)

@@ -85,7 +85,10 @@ static struct provider tcp, sockets;
 static int tcp_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags,
 		       const struct fi_info *hints, struct fi_info **info)
 {
-	bool tags = hints && hints->ep_attr && hints->ep_attr->protocol == NET_PROTO_TCP_TAGS;
+	bool tags;
+
+	tcp_rails_note(node, flags, hints);
+	tags = hints && hints->ep_attr && hints->ep_attr->protocol == NET_PROTO_TCP_TAGS;
 
 	return info_getinfo(tags ? &tcp.below : &tcp.net, version, node, service, flags, hints, info);
 }
@@ -100,6 +103,7 @@ static int tcp_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric, v
 static int sockets_getinfo(uint32_t version, const char *node, const char *service,
 			   uint64_t flags, const struct fi_info *hints, struct fi_info **info)
 {
+	tcp_rails_note(node, flags, hints);
 	return info_getinfo(&sockets.net, version, node, service, flags, hints, info);
 }
 

@@ -10,6 +10,10 @@
  * channel/recover.h.  The connection stays READY while paths are lost and made; it is lost when the peer's
  * endpoint no longer knows it, or when no path stands for as long as a peer may be silent.
  *
+ * With FI_RAILS on both sides, each path is a connection by another interface: a rail.
+ *
+ *	rails.c   the interfaces of an endpoint, each with a socket that listens
+ *	proof.c   rails: addresses are exchanged, and each proves that the peer is there
  *	stream.c  what tx.c and read.c give and take: bytes of the stream
  *	path.c    a path: records into its socket and out of it
  *	join.c    paths are made, watched and lost
@@ -20,6 +24,7 @@
 #ifndef TCP_RECOVER_H
 #define TCP_RECOVER_H
 
+#include <rdma/fabric.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
@@ -28,6 +33,7 @@
 struct tcp_chan;
 struct tcp_conn;
 struct tcp_hello;
+struct tcp_link;
 struct tcp_recover;
 
 /* tcp_recover_begin - @conn, READY and not used yet, recovers if both sides said so in their handshakes: @hello is
@@ -44,6 +50,30 @@ void tcp_recover_join(struct tcp_conn *conn, struct tcp_chan *chan, const struct
 /* tcp_recover_fd - the socket of a path that stands; -1: none does.  tcp_recover_paths - how many stand. */
 int tcp_recover_fd(const struct tcp_conn *conn);
 unsigned tcp_recover_paths(const struct tcp_conn *conn);
+
+/* ---- rails ------------------------------------------------------------------ */
+
+/* tcp_rails_note - a program asks for these: does it name an interface or a source address?  Then its endpoints use
+ * one interface.
+ */
+void tcp_rails_note(const char *node, uint64_t flags, const struct fi_info *hints);
+
+/* tcp_rails_open - an RDM endpoint listens at its further interfaces, where FI_RAILS says so and there are several.
+ * What cannot be had is logged.   tcp_rails_close - no more.
+ */
+void tcp_rails_open(struct tcp_link *link);
+void tcp_rails_close(struct tcp_link *link);
+
+/* tcp_rails_joins - is @hello, of @conn, HALF_OPEN, that of a further path by another interface?  Then it is answered.
+ * @data: hello->data_len bytes
+ */
+bool tcp_rails_joins(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data);
+
+/* tcp_rails_text - for the line of the route: the interfaces in use.  Nothing for a connection without rails. */
+void tcp_rails_text(const struct tcp_conn *conn, char *buf, size_t size);
+
+/* tcp_recover_path_fd - the socket of path @i; -1: it does not stand. */
+int tcp_recover_path_fd(const struct tcp_conn *conn, unsigned i);
 
 /* ---- the stream ------------------------------------------------------------- */
 

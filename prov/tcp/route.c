@@ -19,21 +19,29 @@ void tcp_route_said(struct tcp_chan *chan, const struct tcp_hello *hello)
 		       hello->host);
 }
 
+static void recover_text(const struct tcp_conn *conn, char *buf, size_t size)
+{
+	char rails[8 * (IF_NAMESIZE + 1)];
+
+	tcp_rails_text(conn, rails, sizeof(rails));
+	snprintf(buf, size, ", recovers, %u paths%s%s", tcp_recover_paths(conn), *rails ? " by " : "", rails);
+}
+
 static void lanes_text(const struct tcp_conn *conn, char *buf, size_t size)
 {
 	if (conn->lanes && conn->lanes->base.cnt > 1)
 		snprintf(buf, size, ", %u lanes", conn->lanes->base.cnt);
 	else if (conn->rec)
-		snprintf(buf, size, ", recovers, %u paths", tcp_recover_paths(conn));
+		recover_text(conn, buf, size);
 }
 
 /* add_traffic - of one socket, as its kernel counts it. */
-static void add_traffic(const struct tcp_conn *conn, struct chan_traffic *traffic)
+static void add_traffic(int fd, struct chan_traffic *traffic)
 {
 	struct tcp_info info = { .tcpi_state = 0 };
 	socklen_t len = sizeof(info);
 
-	if (getsockopt(conn->rec ? tcp_recover_fd(conn) : conn->src.fd, IPPROTO_TCP, SOCKET_INFO, &info, &len))
+	if (getsockopt(fd, IPPROTO_TCP, SOCKET_INFO, &info, &len))
 		return;
 	traffic->sent_bytes += info.tcpi_bytes_sent;
 	traffic->got_bytes += info.tcpi_bytes_received;
@@ -46,17 +54,21 @@ static void find_traffic(const struct tcp_conn *conn, struct chan_traffic *traff
 {
 	unsigned i;
 
-	add_traffic(conn, traffic);
+	if (!conn->rec)
+		add_traffic(conn->src.fd, traffic);
+	for (i = 0; conn->rec && i < TCP_LANES_MAX; i++)
+		if (tcp_recover_path_fd(conn, i) >= 0)
+			add_traffic(tcp_recover_path_fd(conn, i), traffic);
 	for (i = 1; conn->lanes && i < conn->lanes->base.cnt; i++)
 		if (tcp_lane(conn->lanes, i))
-			add_traffic(tcp_lane(conn->lanes, i), traffic);
+			add_traffic(tcp_lane(conn->lanes, i)->src.fd, traffic);
 }
 
 void tcp_route(const struct chan *base, struct chan_route *path)
 {
 	const struct tcp_conn *conn = base->conn;
 	const struct tcp_link *link = tcp_link_of(base->link);
-	char from[NET_ADDR_TEXT_MAX], to[NET_ADDR_TEXT_MAX], lanes[32] = "";
+	char from[NET_ADDR_TEXT_MAX], to[NET_ADDR_TEXT_MAX], lanes[192] = "";
 	union net_sa local;
 
 	if (net_sock_name(conn->rec ? tcp_recover_fd(conn) : conn->src.fd, &local))

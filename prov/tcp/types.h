@@ -20,6 +20,8 @@ struct tcp_listener {
 	uint64_t no_fd_ns;		/* since when no descriptor is free for them; 0: one is */
 };
 
+struct tcp_rails;
+
 struct tcp_link {
 	struct chan_link base;		/* first */
 	const struct tcp_conf *conf;
@@ -33,6 +35,7 @@ struct tcp_link {
 	char iface[IF_NAMESIZE];	/* the domain's, at which a wildcard address is named */
 	struct list conns;		/* struct tcp_conn by node: all, in any state */
 	struct tcp_listener listener;
+	struct tcp_rails *rails;	/* further interfaces (recover.h); NULL: the endpoint uses one */
 };
 
 /* What a link keeps for each peer; zeroed by the engine. */

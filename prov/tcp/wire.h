@@ -32,6 +32,12 @@
  * the epoch of its sender, the serial of the first one and a lane of 1 or more, from either side.  A record is a struct
  * tcp_wire_record and its bytes, and says where in the stream they belong; they may come in any order, and twice, and
  * at most TCP_WIRE_WINDOW bytes beyond what the receiver has said to have taken.
+ *
+ * Where both have TCP_WIRE_RAILS, too, each side begins with a record that has a struct tcp_wire_rails: a key, and
+ * the addresses at which it listens for further connections.  Their HELLO has a struct tcp_wire_proof as its data, with
+ * a nonce; the data of the WELCOME have the hash of that nonce under the connecting side's key, and another nonce,
+ * whose hash under the accepting side's key is in the first record of the connection, TCP_RECORD_PROOF.  Until then
+ * nothing else is sent over it.
  */
 #ifndef TCP_WIRE_H
 #define TCP_WIRE_H
@@ -70,6 +76,7 @@ enum tcp_wire_feature {
 	TCP_WIRE_CAN_PARK = 1 << 0,	/* supports TCP_WIRE_PARK and its answers */
 	TCP_WIRE_RESUMES = 1 << 1,	/* continues where a parked connection ended */
 	TCP_WIRE_RECOVERS = 1 << 2,	/* RDM: recovers where the other side does, too */
+	TCP_WIRE_RAILS = 1 << 3,	/* RDM: and says where else it is reached */
 };
 
 /* Control frames.  An idle connection is closed by consent of both peers: one sends PARK, and
@@ -133,6 +140,9 @@ enum tcp_record_kind {
 	TCP_RECORD_DATA = 1,
 	TCP_RECORD_END = 2,	/* no bytes: the stream ends at @at */
 	TCP_RECORD_TAKEN = 3,	/* no bytes: says @taken alone */
+	TCP_RECORD_RAILS = 4,	/* a struct tcp_wire_rails, without the addresses that are not used; it may come twice */
+	TCP_RECORD_DOWN = 5,	/* no bytes: the sender's address @at of that list does not work */
+	TCP_RECORD_PROOF = 6,	/* no bytes: @at is the hash of the nonce */
 };
 
 /* Little-endian. */
@@ -147,6 +157,22 @@ struct tcp_wire_record {
 _Static_assert(sizeof(struct tcp_wire_record) == TCP_RECORD_SIZE, "no padding");
 #define TCP_RECORD_MAX		(64 << 10)
 #define TCP_WIRE_WINDOW		(4 << 20) /* kept by either side for each peer */
+
+/* Little-endian but for the addresses. */
+struct tcp_wire_rails {
+	uint64_t key[2];	/* random: who has it proves to the sender that it is the peer */
+	struct tcp_wire_addr addr[8];
+};
+_Static_assert(sizeof(struct tcp_wire_rails) == 208, "no padding");
+#define TCP_RAILS_KEY_SIZE	16	/* of one without addresses */
+
+/* Little-endian. */
+struct tcp_wire_proof {
+	uint64_t nonce;
+	uint64_t hash;		/* WELCOME: of the nonce in the HELLO */
+};
+#define TCP_PROOF_SIZE		16
+_Static_assert(sizeof(struct tcp_wire_proof) == TCP_PROOF_SIZE, "no padding");
 
 #define TCP_LANES_MAX		8
 #define TCP_STRIPE_MIN		(128 << 10) /* least payload that is striped */

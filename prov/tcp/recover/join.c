@@ -20,6 +20,8 @@
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <endian.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -29,6 +31,9 @@ enum { SOCKET_INFO = TCP_INFO };	/* conf.h defines a TCP_INFO that logs */
 
 #define OTHERS_NS (300 * CLOCK_NS_PER_MS)	/* until the side connects that was connected to */
 #define BACKOFF_MAX 20				/* ticks between two connects, at most */
+#define PROBE_NS (900 * CLOCK_NS_PER_MS)	/* of a connect by a rail that has proven nothing: one packet */
+#define CONNECT_NS (3 * CLOCK_NS_PER_S)		/* of one that has */
+#define ANSWER_NS (5 * CLOCK_NS_PER_S)		/* until the program there answers */
 #define SILENT_MS 1500				/* without an ACK, while segments are retransmitted */
 #define SILENT_TRIES 3				/* retransmissions by then */
 
@@ -43,41 +48,93 @@ static uint64_t limit_ns(const struct tcp_conn *conn)
 
 /* ---- making one --------------------------------------------------------------------- */
 
-/* give_socket - of @conn, whose handshake is done, to @rec.  @conn is closed. */
-static void give_socket(struct tcp_conn *conn, struct tcp_recover *rec)
+/* give_socket - of @conn, whose handshake is done, to @rec.  @conn is closed.
+ * Returns the path; NULL: there are TCP_LANES_MAX.
+ */
+static struct tcp_path *give_socket(struct tcp_conn *conn, struct tcp_recover *rec)
 {
-	struct tcp_conn *first = rec->conn;
-	char text[NET_ADDR_TEXT_MAX];
-	int fd = conn->src.fd, ret;
+	struct tcp_path *path = NULL;
+	int fd = conn->src.fd;
 
 	chan_src_want(&conn->poller->base, &conn->src, 0);
 	conn->src.fd = -1;
-	ret = tcp_path_open(rec, fd);
-	if (ret)
+	if (tcp_path_open(rec, fd, &path))
 		close(fd);
-	else
-		TCP_INFO(first->link->conf, "%s: a path is made, %u stand\n", net_addr_text(&first->peer.sa, text),
-			 tcp_recover_paths(first));
 	tcp_conn_close(conn);
+	return path;
+}
+
+/* rail_of - the rail that @conn is a connect for; NULL: it is one at the peer's address. */
+static struct tcp_rail *rail_of(const struct tcp_conn *conn)
+{
+	struct tcp_rail *rail;
+
+	if (!conn->first)
+		return NULL;
+	for (rail = conn->first->rec->ex.rail; rail < conn->first->rec->ex.rail + CHAN_RAILS_MAX; rail++)
+		if (rail->join.conn == conn)
+			return rail;
+	return NULL;
+}
+
+static void welcome_main(struct tcp_conn *conn, struct tcp_recover *rec)
+{
+	struct tcp_path *path = give_socket(conn, rec);
+
+	if (path)
+		tcp_path_made(path);
+}
+
+/* welcome_rail - a process that answers without our key is not the peer. */
+static void welcome_rail(struct tcp_conn *conn, struct tcp_recover *rec, const struct tcp_rail *rail,
+			 const struct tcp_hello *hello, const void *data)
+{
+	struct tcp_wire_proof proof;
+	struct tcp_path *path;
+	char text[NET_ADDR_TEXT_MAX];
+
+	memset(&proof, 0, sizeof(proof));
+	if (hello->data_len == sizeof(proof))
+		memcpy(&proof, data, sizeof(proof));
+	if (le64toh(proof.hash) != siphash(&rec->ex.ours, &rail->join.nonce, sizeof(rail->join.nonce))) {
+		TCP_WARN_SPARSE(conn->link->conf, "%s does not prove that it is the peer: no rail goes there\n",
+				net_addr_text(&conn->peer.sa, text));
+		tcp_conn_close(conn);
+		return;
+	}
+	path = give_socket(conn, rec);
+	if (!path)
+		return;
+	path->proves = true;
+	path->proof = siphash(&rec->ex.theirs, &proof.nonce, sizeof(proof.nonce));
+	tcp_path_made(path);
 }
 
 static void on_join_welcome(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data)
 {
 	struct tcp_conn *first = conn->first;
+	struct tcp_rail *rail = rail_of(conn);
 
-	if (first && first->state == TCP_CONN_READY)
-		give_socket(conn, first->rec);
-	else
+	if (!first || first->state != TCP_CONN_READY)
 		tcp_conn_close(conn);
+	else if (rail)
+		welcome_rail(conn, first->rec, rail, hello, data);
+	else
+		welcome_main(conn, first->rec);
 }
 
-/* on_join_refused - the peer's endpoint has no such connection: its process is another, or has ended it. */
+/* on_join_refused - the peer's endpoint has no such connection: its process is another, or has ended it.  Of a rail
+ * that says nothing: it may be another process.
+ */
 static void on_join_refused(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data)
 {
 	struct tcp_conn *first = conn->first;
+	struct tcp_rail *rail = rail_of(conn);
 
+	if (rail && (hello->reason == CHAN_NOT_YET || hello->reason == CHAN_BUSY))
+		rail->base.tries = 0;
 	tcp_conn_close(conn);
-	if (first && hello->reason != CHAN_BUSY && hello->reason != CHAN_NOT_YET)
+	if (first && !rail && hello->reason != CHAN_BUSY && hello->reason != CHAN_NOT_YET)
 		tcp_conn_fail(first, FI_ECONNRESET, false);
 }
 
@@ -86,10 +143,13 @@ static void on_join_lost(struct tcp_conn *conn)
 {
 	struct tcp_conn *first = conn->first;
 	uint64_t now = chan_poller_now(&conn->poller->base);
+	struct tcp_rail *rail = rail_of(conn);
 	bool refused = conn->err == ECONNREFUSED;
 
+	if (rail && conn->was == TCP_CONN_HELLO_SENT)
+		rail->base.tries = 0;	/* it is there, and does not answer yet */
 	tcp_conn_close(conn);
-	if (!first)
+	if (rail || !first)
 		return;
 	first->rec->tries++;
 	if (!refused)
@@ -107,30 +167,57 @@ static const struct tcp_wireup join_wireup = {
 	.lost = on_join_lost,
 };
 
-static void end_joining(struct tcp_conn_end *end, struct tcp_conn *conn, void (*how)(struct tcp_conn *))
+static void end_join(struct tcp_conn_end *end, struct tcp_conn *conn, void (*how)(struct tcp_conn *))
 {
-	if (conn->first)
-		conn->first->rec->joining = NULL;
+	container_of(end, struct tcp_join, end)->conn = NULL;
 	conn->first = NULL;
 	list_del(&end->node);
 }
 
-static void join_connect(struct tcp_recover *rec)
+/* join_begin - connect.  @from, @data: of a rail; else NULL. */
+static int join_begin(struct tcp_recover *rec, struct tcp_join *join, const struct net_rail *from,
+		      const struct sockaddr *to, const struct tcp_wire_proof *data)
 {
-	struct tcp_conn *conn = rec->conn, *joining;
-	struct tcp_hello hello = { .type = TCP_WIRE_HELLO, .serial = conn->serial, .lane = 1 };
-	int ret = tcp_conn_connect(conn->link, &join_wireup, NULL, eng_peer_addr(chan_peer(&conn->chan->base)),
-				   &hello, NULL, &joining);
+	struct tcp_conn *conn = rec->conn;
+	struct tcp_hello hello = {
+		.type = TCP_WIRE_HELLO, .serial = conn->serial, .lane = 1,
+		.data_len = data ? sizeof(*data) : 0,
+	};
+	int ret = tcp_conn_connect(conn->link, &join_wireup, NULL, from, to, &hello, data, &join->conn);
 
-	if (ret) {
-		rec->tries++;
-		return;
-	}
-	joining->first = conn;
-	rec->joining = joining;
-	rec->joining_end.end = end_joining;
-	list_add_tail(&rec->joining_end.node, &joining->ends);
+	if (ret)
+		return ret;
+	join->conn->first = conn;
+	join->end.end = end_join;
+	list_add_tail(&join->end.node, &join->conn->ends);
+	return 0;
 }
+
+static void main_connect(struct tcp_recover *rec)
+{
+	if (join_begin(rec, &rec->join, NULL, eng_peer_addr(chan_peer(&rec->conn->chan->base)), NULL))
+		rec->tries++;
+}
+
+static void rail_connect(struct tcp_recover *rec, struct tcp_rail *rail, uint64_t now)
+{
+	const struct net_rail *from = &rec->conn->link->rails->rail[rail->base.ours];
+	const struct sockaddr *to = &rec->ex.their[rail->base.theirs].sa;
+	struct tcp_wire_proof ask = { .hash = 0 };
+	char text[NET_ADDR_TEXT_MAX];
+	int ret;
+
+	if (getrandom(&rail->join.nonce, sizeof(rail->join.nonce), GRND_NONBLOCK) != sizeof(rail->join.nonce))
+		return;
+	ask.nonce = rail->join.nonce;
+	rec->ex.probes += !rail->base.proven;
+	chan_rail_tried(&rail->base, now);
+	ret = join_begin(rec, &rail->join, from, to, &ask);
+	TCP_INFO(rec->conn->link->conf, "a rail is tried by %s to %s (attempt %u)%s%s\n", from->iface, net_addr_text(to, text),
+		 rail->base.tries, ret ? ": " : "", ret ? fi_strerror(-ret) : "");
+}
+
+/* ---- accepting one ------------------------------------------------------------------- */
 
 static bool may_join(const struct tcp_conn *first, const struct tcp_chan *chan, const struct tcp_hello *hello)
 {
@@ -155,7 +242,64 @@ void tcp_recover_join(struct tcp_conn *conn, struct tcp_chan *chan, const struct
 	if (ret)
 		tcp_conn_fail(conn, -ret, false);
 	else
-		give_socket(conn, first->rec);
+		welcome_main(conn, first->rec);
+}
+
+/* find_joined - the connection that @hello names; it has to prove that it is of the same peer. */
+static struct tcp_conn *find_joined(const struct tcp_link *link, const struct tcp_hello *hello)
+{
+	struct tcp_conn *conn;
+
+	list_for_each_entry(conn, &link->conns, node)
+		if (conn->rec && conn->rec->ex.on && may_join(conn, conn->chan, hello))
+			return conn;
+	return NULL;
+}
+
+/* challenge - answer the nonce in @data, and ask for the hash of another one. */
+static void challenge(struct tcp_conn *conn, struct tcp_recover *rec, const struct tcp_hello *hello, const void *data)
+{
+	struct tcp_wire_proof theirs, ours;
+	struct tcp_path *path;
+	uint64_t answer;
+	int ret;
+
+	memcpy(&theirs, data, sizeof(theirs));
+	if (getrandom(&ours.nonce, sizeof(ours.nonce), GRND_NONBLOCK) != sizeof(ours.nonce)) {
+		tcp_conn_refuse(conn, CHAN_BUSY, NULL, 0);
+		return;
+	}
+	ours.hash = htole64(siphash(&rec->ex.theirs, &theirs.nonce, sizeof(theirs.nonce)));
+	answer = siphash(&rec->ex.ours, &ours.nonce, sizeof(ours.nonce));
+	ret = tcp_conn_welcome(conn, hello->serial, 0, &ours, sizeof(ours));
+	if (ret) {
+		tcp_conn_fail(conn, -ret, false);
+		return;
+	}
+	path = give_socket(conn, rec);
+	if (!path)
+		return;
+	path->unproven = true;
+	path->answer = answer;
+}
+
+bool tcp_rails_joins(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data)
+{
+	struct tcp_conn *first;
+
+	if (!conn->link->rails || !hello->lane || hello->type != TCP_WIRE_HELLO ||
+	    hello->data_len != sizeof(struct tcp_wire_proof))
+		return false;
+	first = find_joined(conn->link, hello);
+	if (!first)
+		tcp_conn_refuse(conn, CHAN_NO_USE, NULL, 0);
+	else if (!first->rec->ex.got)
+		tcp_conn_refuse(conn, CHAN_NOT_YET, NULL, 0);
+	else if (tcp_recover_paths(first) == TCP_LANES_MAX)
+		tcp_conn_refuse(conn, CHAN_BUSY, NULL, 0);
+	else
+		challenge(conn, first->rec, hello, data);
+	return true;
 }
 
 /* ---- watching them --------------------------------------------------------------------- */
@@ -175,7 +319,7 @@ static bool is_silent(const struct tcp_path *path, bool *waits_p)
 	socklen_t len = sizeof(info);
 
 	memset(&info, 0, sizeof(info));
-	if (path->src.fd < 0 || getsockopt(path->src.fd, IPPROTO_TCP, SOCKET_INFO, &info, &len) || !info.tcpi_unacked)
+	if (!tcp_path_stands(path) || getsockopt(path->src.fd, IPPROTO_TCP, SOCKET_INFO, &info, &len) || !info.tcpi_unacked)
 		return false;
 	*waits_p = true;
 	return info.tcpi_retransmits >= SILENT_TRIES && info.tcpi_last_ack_recv >= SILENT_MS;
@@ -189,7 +333,7 @@ static unsigned drop_silent(struct tcp_recover *rec, bool *waits_p)
 
 	for (i = 0; i < TCP_LANES_MAX; i++) {
 		silent[i] = is_silent(&rec->path[i], waits_p);
-		good += rec->path[i].src.fd >= 0 && !silent[i];
+		good += tcp_path_stands(&rec->path[i]) && !silent[i];
 	}
 	for (i = 0; i < TCP_LANES_MAX && good; i++)
 		if (silent[i])
@@ -207,10 +351,81 @@ static bool backoff_over(const struct tcp_recover *rec, uint64_t now)
 	return rec->tries < BACKOFF_MAX || ticks % BACKOFF_MAX == 0;
 }
 
-/* wants_path - where @good paths stand and are not silent. */
-static bool wants_path(const struct tcp_recover *rec, unsigned good)
+/* wants_main - is a connect at the peer's address wanted, where @good paths stand and are not silent? */
+static bool wants_main(const struct tcp_recover *rec, unsigned good)
 {
-	return !good || (rec->conn->ours && rec->busy && good < rec->want);
+	return !good || (!rec->ex.got && rec->conn->ours && rec->busy && good < rec->want);
+}
+
+/* wants_rails - are they to be made?  The side that made the first connection does, for long payload; either, where
+ * no path stands.
+ */
+static bool wants_rails(struct tcp_recover *rec, unsigned good)
+{
+	return rec->conn->link->rails && (!good || (rec->conn->ours && rec->busy)) && tcp_rails_wait(rec);
+}
+
+static bool may_connect(const struct tcp_recover *rec)
+{
+	return !rec->conn->link->base.closing && !rec->conn->poller->base.hold_connects;
+}
+
+/* make_rail - try one, at most; an attempt at a time. */
+static void make_rail(struct tcp_recover *rec, uint64_t now)
+{
+	struct tcp_rail *rail = rec->ex.rail;
+
+	for (; rail < rec->ex.rail + rec->ex.rail_cnt; rail++) {
+		if (rail->join.conn || !chan_rail_due(&rail->base, now) || tcp_rail_stands(rec, rail->base.ours))
+			continue;
+		rail_connect(rec, rail, now);
+		return;
+	}
+}
+
+/* end_late - connects of rails that are not answered in time end: those to an address that has proven nothing before
+ * the system repeats them.
+ */
+static void end_late(struct tcp_recover *rec, uint64_t now)
+{
+	struct tcp_rail *rail = rec->ex.rail;
+	struct tcp_conn *conn;
+	uint64_t limit;
+
+	for (; rail < rec->ex.rail + rec->ex.rail_cnt; rail++) {
+		conn = rail->join.conn;
+		if (!conn)
+			continue;
+		limit = conn->state == TCP_CONN_HELLO_SENT ? ANSWER_NS : rail->base.proven ? CONNECT_NS : PROBE_NS;
+		if (since_ns(now, conn->since_ns) >= limit)
+			tcp_conn_fail(conn, FI_ETIMEDOUT, false);
+	}
+}
+
+/* drop_down - paths by interfaces that are down, or have lost their address; the peer is told. */
+static void drop_down(struct tcp_recover *rec)
+{
+	const struct tcp_rails *rails = rec->conn->link->rails;
+	struct tcp_path *path;
+
+	for (path = rec->path; rails && path < rec->path + TCP_LANES_MAX; path++) {
+		if (!tcp_path_stands(path) || path->ours < 0 || net_rail_up(&rails->rail[path->ours]))
+			continue;
+		rec->ex.down |= 1u << path->ours;
+		tcp_path_lost(path, ENETDOWN);
+	}
+}
+
+/* check_down - since when does no path stand?  False: too long. */
+static bool check_down(struct tcp_recover *rec, unsigned good, uint64_t now)
+{
+	uint64_t limit = limit_ns(rec->conn);
+
+	if (good)
+		rec->down_ns = 0;
+	else if (!rec->down_ns)
+		rec->down_ns = now;
+	return !rec->down_ns || !limit || since_ns(now, rec->down_ns) < limit;
 }
 
 static void on_tick(struct timer *timer, uint64_t now)
@@ -222,20 +437,20 @@ static void on_tick(struct timer *timer, uint64_t now)
 
 	if (conn->state != TCP_CONN_READY)
 		return;
+	drop_down(rec);
 	good = drop_silent(rec, &waits);
-	if ((good && !waits && !wants_path(rec, good)) || tcp_recover_has_all(rec))
+	tcp_paths_push(rec);		/* what was sent over those goes again */
+	end_late(rec, now);
+	if ((good && !waits && !wants_main(rec, good) && !wants_rails(rec, good)) || tcp_recover_has_all(rec))
 		return;			/* tcp_recover_watch() goes on */
-	if (!good && !rec->down_ns)
-		rec->down_ns = now;
-	if (good)
-		rec->down_ns = 0;
-	if (rec->down_ns && limit_ns(conn) && since_ns(now, rec->down_ns) >= limit_ns(conn)) {
+	if (!check_down(rec, good, now)) {
 		tcp_conn_fail(conn, FI_ETIMEDOUT, false);
 		return;
 	}
-	if (wants_path(rec, good) && !rec->joining && !conn->link->base.closing && !conn->poller->base.hold_connects &&
-	    backoff_over(rec, now))
-		join_connect(rec);
+	if (may_connect(rec) && wants_main(rec, good) && !rec->join.conn && backoff_over(rec, now))
+		main_connect(rec);
+	if (may_connect(rec) && wants_rails(rec, good))
+		make_rail(rec, now);
 	tcp_recover_set_tick(rec, now + TCP_RECOVER_TICK_NS);
 }
 
@@ -248,7 +463,7 @@ static void leave_socket(struct tcp_recover *rec)
 
 	rec->ended = true;
 	tcp_paths_push(rec);
-	while (path < rec->path + TCP_LANES_MAX && path->src.fd < 0)
+	while (path < rec->path + TCP_LANES_MAX && !tcp_path_stands(path))
 		path++;
 	if (path == rec->path + TCP_LANES_MAX)
 		return;
@@ -262,8 +477,11 @@ static void end_recover(struct tcp_conn_end *end, struct tcp_conn *conn, void (*
 	struct tcp_recover *rec = container_of(end, struct tcp_recover, end);
 	unsigned i;
 
-	if (rec->joining)
-		tcp_conn_close(rec->joining);
+	if (rec->join.conn)
+		tcp_conn_close(rec->join.conn);
+	for (i = 0; i < rec->ex.rail_cnt; i++)
+		if (rec->ex.rail[i].join.conn)
+			tcp_conn_close(rec->ex.rail[i].join.conn);
 	if (how == tcp_conn_close_orderly && conn->src.fd < 0)
 		leave_socket(rec);
 	if (rec->joined) {
@@ -315,9 +533,10 @@ static struct tcp_recover *recover_new(struct tcp_conn *conn)
 int tcp_recover_begin(struct tcp_conn *conn, const struct tcp_chan *chan, const struct tcp_hello *hello)
 {
 	struct tcp_recover *rec;
+	struct tcp_path *path;
 	int fd = conn->src.fd, ret;
 
-	if (!(hello->features & TCP_WIRE_RECOVERS) || !conn->link->conf->recover || conn->sec || conn->stream ||
+	if (!(hello->features & TCP_WIRE_RECOVERS) || !(conn->link->conf->recover || conn->link->rails) || conn->sec || conn->stream ||
 	    hello->epoch == conn->link->base.epoch)
 		return 0;
 	rec = recover_new(conn);
@@ -329,8 +548,12 @@ int tcp_recover_begin(struct tcp_conn *conn, const struct tcp_chan *chan, const 
 	conn->rec = rec;
 	conn->tx.indirect = true;
 	rec->want = hello->lanes < conn->link->conf->lanes ? hello->lanes : (unsigned) conn->link->conf->lanes;
-	ret = tcp_path_open(rec, fd);
+	if (hello->features & TCP_WIRE_RAILS && conn->link->rails)
+		tcp_exchange_begin(rec);
+	ret = tcp_path_open(rec, fd, &path);
 	if (ret)
 		close(fd);
+	else
+		tcp_path_made(path);
 	return ret;
 }

@@ -44,6 +44,7 @@ static void piece_begin(struct tcp_path *path, enum tcp_record_kind kind, uint64
 	path->out.have = 0;
 	path->out.at = at;
 	path->out.left = len;
+	path->out.list = NULL;
 	path->sending = true;
 }
 
@@ -53,7 +54,7 @@ static void path_mute(struct tcp_path *path)
 	path->mute = true;
 	chan_kept_lost(&path->rec->kept, &path->sent);
 	path->rec->said = 0;		/* the record that said it may be lost, too */
-	path->rec->end_sent = false;
+	path->rec->end_sent = path->rec->ex.sent = false;
 }
 
 /* piece_send - 1: all of it; 0: the socket is full; -1: it takes nothing any more. */
@@ -69,7 +70,10 @@ static int piece_send(struct tcp_path *path)
 		head = TCP_RECORD_SIZE - out->have;
 		iov[0] = (struct iovec) { out->head + out->have, head };
 		cnt = head ? 1 : 0;
-		cnt += chan_kept_iov(&path->rec->kept, out->at, out->left, iov + cnt);
+		if (out->list)
+			iov[cnt++] = (struct iovec) { out->list, out->left };
+		else
+			cnt += chan_kept_iov(&path->rec->kept, out->at, out->left, iov + cnt);
 		msg.msg_iovlen = cnt;
 		ret = net_io_sendmsg(path->src.fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT);
 		if (ret < 0 && (errno == EAGAIN || errno == EINTR))
@@ -82,6 +86,7 @@ static int piece_send(struct tcp_path *path)
 			head = (size_t) ret;
 		out->have += head;
 		out->at += (size_t) ret - head;
+		out->list += out->list ? (size_t) ret - head : 0;
 		out->left -= (size_t) ret - head;
 	}
 	path->sending = false;
@@ -93,23 +98,73 @@ static void path_watch(struct tcp_path *path)
 	chan_src_want(&path->rec->conn->poller->base, &path->src, TCP_CONN_IN | (path->blocked ? POLLOUT : 0));
 }
 
-/* path_push - send one record.  True: it was sent, and the path may take another. */
-static bool path_push(struct tcp_path *path)
+/* is_best - no path stands by a better interface. */
+static bool is_best(const struct tcp_path *path)
+{
+	const struct tcp_path *other = path->rec->path;
+
+	for (; other < path->rec->path + TCP_LANES_MAX; other++)
+		if (tcp_path_stands(other) && !other->mute && (unsigned) other->ours < (unsigned) path->ours)
+			return false;
+	return true;
+}
+
+/* path_takes - may the path have some of what waits?  A short message goes by the best rail; of long payload each
+ * takes the next piece when its socket has room, so that each has as much as it delivers.
+ */
+static bool path_takes(const struct tcp_path *path)
+{
+	const struct tcp_recover *rec = path->rec;
+
+	return !rec->ex.on || rec->kept.again.cnt ||
+	       rec->kept.end - rec->kept.fresh >= rec->conn->link->conf->rail_min || is_best(path);
+}
+
+/* piece_of_rails - what is to be said of rails goes first.  False: nothing. */
+static bool piece_of_rails(struct tcp_path *path)
+{
+	struct tcp_exchange *ex = &path->rec->ex;
+
+	if (path->proves) {
+		piece_begin(path, TCP_RECORD_PROOF, path->proof, 0);
+		path->proves = false;
+	} else if (ex->on && !ex->sent) {
+		piece_begin(path, TCP_RECORD_RAILS, 0, ex->list_len);
+		path->out.list = (uint8_t *) &ex->list;
+		ex->sent = true;
+	} else if (ex->down) {
+		piece_begin(path, TCP_RECORD_DOWN, (uint64_t) __builtin_ctz(ex->down), 0);
+		ex->down &= ex->down - 1;
+	}
+	return path->sending;
+}
+
+/* piece_next - begin the next record, if there is one. */
+static bool piece_next(struct tcp_path *path)
 {
 	struct tcp_recover *rec = path->rec;
 	uint64_t at;
 	size_t len;
+
+	if (path->sending || piece_of_rails(path))
+		return true;
+	if (!path_takes(path))
+		return false;
+	len = chan_kept_next(&rec->kept, &path->sent, TCP_RECORD_MAX, &at);
+	if (!len && (!rec->ended || rec->end_sent))
+		return false;
+	piece_begin(path, len ? TCP_RECORD_DATA : TCP_RECORD_END, len ? at : rec->kept.end, len);
+	rec->end_sent |= !len;
+	return true;
+}
+
+/* path_push - send one record.  True: it was sent, and the path may take another. */
+static bool path_push(struct tcp_path *path)
+{
 	int ret;
 
-	if (path->src.fd < 0 || path->blocked || path->mute)
+	if (!tcp_path_stands(path) || path->blocked || path->mute || !piece_next(path))
 		return false;
-	if (!path->sending) {
-		len = chan_kept_next(&rec->kept, &path->sent, TCP_RECORD_MAX, &at);
-		if (!len && (!rec->ended || rec->end_sent))
-			return false;
-		piece_begin(path, len ? TCP_RECORD_DATA : TCP_RECORD_END, len ? at : rec->kept.end, len);
-		rec->end_sent |= !len;
-	}
 	ret = piece_send(path);
 	if (ret)
 		return ret > 0;
@@ -136,7 +191,7 @@ void tcp_paths_say(struct tcp_recover *rec)
 	struct tcp_path *path = rec->path;
 
 	for (; rec->said < rec->got.taken && path < rec->path + TCP_LANES_MAX; path++) {
-		if (path->src.fd < 0 || path->blocked || path->sending || path->mute)
+		if (!tcp_path_stands(path) || path->blocked || path->sending || path->mute || path->proves)
 			continue;
 		tcp_recover_watch(rec);
 		piece_begin(path, TCP_RECORD_TAKEN, 0, 0);
@@ -149,6 +204,49 @@ void tcp_paths_say(struct tcp_recover *rec)
 
 /* ---- receiving ------------------------------------------------------------- */
 
+/* path_prove - the first record of a rail that the peer has made has @proof.  False: it is not the peer. */
+static bool path_prove(struct tcp_path *path, uint64_t proof)
+{
+	if (proof != path->answer)
+		return false;
+	path->unproven = false;
+	path->in.left = 0;
+	tcp_path_made(path);
+	return true;
+}
+
+/* path_note_long - long payload comes: the side that made the first path makes the others. */
+static void path_note_long(struct tcp_path *path, uint64_t len)
+{
+	struct tcp_recover *rec = path->rec;
+
+	if (len < TCP_RECORD_MAX || rec->busy)
+		return;
+	rec->busy = true;
+	tcp_recover_watch(rec);
+}
+
+static bool list_len_fits(uint64_t len)
+{
+	return len >= TCP_RAILS_KEY_SIZE && len <= sizeof(struct tcp_wire_rails) &&
+	       (len - TCP_RAILS_KEY_SIZE) % sizeof(struct tcp_wire_addr) == 0;
+}
+
+/* path_on_down - the peer's address @their does not work: what was sent there goes again. */
+static bool path_on_down(struct tcp_path *path, uint64_t their)
+{
+	struct tcp_recover *rec = path->rec;
+	unsigned i;
+
+	if (!rec->ex.got || their >= rec->ex.their_cnt)
+		return false;
+	for (i = 0; i < TCP_LANES_MAX; i++)
+		if (&rec->path[i] != path && tcp_path_stands(&rec->path[i]) &&
+		    net_addr_same_host(&rec->path[i].peer.sa, &rec->ex.their[their].sa))
+			tcp_path_lost(&rec->path[i], ENETDOWN);
+	return true;
+}
+
 /* record_begin - the header of a record is complete.  False: it is not possible. */
 static bool record_begin(struct tcp_path *path)
 {
@@ -159,12 +257,16 @@ static bool record_begin(struct tcp_path *path)
 	memcpy(&head, path->in.head, sizeof(head));
 	at = le64toh(head.at);
 	len = le32toh(head.len);
+	if (path->unproven)
+		return !len && le32toh(head.kind) == TCP_RECORD_PROOF && path_prove(path, at);
 	if (!chan_kept_ack(&rec->kept, le64toh(head.taken)))
 		return false;
 	path->in.at = at;
 	path->in.left = (size_t) len;
+	path->in.list = NULL;
 	switch (le32toh(head.kind)) {
 	case TCP_RECORD_DATA:
+		path_note_long(path, len);
 		return len && len <= TCP_RECORD_MAX && chan_got_fits(&rec->got, at, len) &&
 		       (!rec->peer_ended || at + len <= rec->peer_end);
 	case TCP_RECORD_END:
@@ -175,9 +277,24 @@ static bool record_begin(struct tcp_path *path)
 		return true;
 	case TCP_RECORD_TAKEN:
 		return !len;
+	case TCP_RECORD_RAILS:
+		path->in.list = path->list;
+		path->list_len = (size_t) len;
+		return rec->ex.on && list_len_fits(len);
+	case TCP_RECORD_DOWN:
+		return !len && path_on_down(path, at);
 	default:
 		return false;
 	}
+}
+
+/* path_list - bytes of the peer's list of rails, which counts when it is complete. */
+static size_t path_list(struct tcp_path *path, const uint8_t *buf, size_t len)
+{
+	memcpy(path->in.list, buf, len);
+	path->in.list += len;
+	path->in.left -= len;
+	return path->in.left || tcp_exchange_came(path->rec, path->list, path->list_len) ? len : 0;
 }
 
 /* path_body - bytes of a record that are in @buf.  Returns how many; 0: the peer has left too many gaps. */
@@ -186,6 +303,8 @@ static size_t path_body(struct tcp_path *path, const uint8_t *buf, size_t have)
 	size_t len = have < path->in.left ? have : path->in.left, skip, cnt;
 	struct iovec iov[2];
 
+	if (path->in.list)
+		return path_list(path, buf, len);
 	cnt = chan_got_room(&path->rec->got, path->in.at, len, &skip, iov);
 	iov_scatter(iov, cnt, 0, buf + skip, len - skip);
 	if (!chan_got_put(&path->rec->got, path->in.at, len))
@@ -232,7 +351,7 @@ static int path_read(struct tcp_path *path)
 	size_t skip = 0, direct = 0, cnt = 0;
 	ssize_t ret;
 
-	if (path->in.left >= DIRECT_MIN) {
+	if (path->in.left >= DIRECT_MIN && !path->in.list) {
 		cnt = chan_got_room(&rec->got, path->in.at, path->in.left, &skip, iov);
 		direct = skip ? 0 : path->in.left;	/* what was taken already is read into the buffer */
 		cnt = skip ? 0 : cnt;
@@ -283,6 +402,10 @@ static void path_event(struct chan_src *src, uint32_t events)
 	}
 	for (i = 0; i < READS_MAX && ret > 0 && path->src.fd >= 0 && events & ~(uint32_t) POLLOUT; i++)
 		ret = path_read(path);
+	if (ret < 0 && path->unproven) {
+		tcp_path_close(path);	/* another process, which is not the peer */
+		return;
+	}
 	if (ret < 0) {
 		tcp_rx_refuse(conn, "an impossible record");
 		return;
@@ -305,7 +428,51 @@ static void set_queue(int fd)
 #endif
 }
 
-int tcp_path_open(struct tcp_recover *rec, int fd)
+/* find_ours - which of our interfaces a socket uses; -1: none that is a rail. */
+static int find_ours(const struct tcp_recover *rec, int fd)
+{
+	const struct tcp_rails *rails = rec->ex.on ? rec->conn->link->rails : NULL;
+	union net_sa name;
+	unsigned i;
+
+	if (!rails || net_sock_name(fd, &name))
+		return -1;
+	for (i = 0; i < rails->cnt; i++)
+		if (net_addr_same_host(&rails->rail[i].addr.sa, &name.sa))
+			return (int) i;
+	return -1;
+}
+
+static void find_peer(int fd, union net_sa *peer_p)
+{
+	socklen_t len = sizeof(*peer_p);
+
+	memset(peer_p, 0, sizeof(*peer_p));
+	getpeername(fd, &peer_p->sa, &len);
+}
+
+void tcp_path_made(struct tcp_path *path)
+{
+	struct tcp_recover *rec = path->rec;
+	struct tcp_conn *conn = rec->conn;
+	struct tcp_rail *rail = tcp_rail_find(rec, path->ours);
+	char text[NET_ADDR_TEXT_MAX];
+
+	if (rail)
+		chan_rail_made(&rail->base);
+	rec->down_ns = rec->refused_ns = 0;
+	rec->tries = 0;
+	rec->said = 0;			/* the record that said it may be lost */
+	rec->end_sent = false;
+	if (rec->made_cnt++)
+		TCP_INFO(conn->link->conf, "%s: a path is made%s%s, %u stand\n", net_addr_text(&conn->peer.sa, text),
+			 path->ours < 0 ? "" : " by ", path->ours < 0 ? "" : conn->link->rails->rail[path->ours].iface,
+			 tcp_recover_paths(conn));
+	tcp_paths_push(rec);
+	tcp_paths_say(rec);
+}
+
+int tcp_path_open(struct tcp_recover *rec, int fd, struct tcp_path **path_p)
 {
 	struct tcp_path *path = rec->path;
 	int ret;
@@ -316,22 +483,19 @@ int tcp_path_open(struct tcp_recover *rec, int fd)
 		return -FI_EMFILE;
 	path->src = (struct chan_src) { .fd = fd, .event = path_event };
 	path->rec = rec;
-	path->blocked = path->sending = path->mute = false;
+	path->blocked = path->sending = path->mute = path->unproven = path->proves = false;
+	path->ours = find_ours(rec, fd);
+	find_peer(fd, &path->peer);
 	path->out = path->in = (struct tcp_piece) { .have = 0 };
 	chan_sent_init(&path->sent);
-	if (rec->want > 1)
+	if (rec->want > 1 || rec->ex.on)
 		set_queue(fd);
 	ret = chan_src_want(&rec->conn->poller->base, &path->src, TCP_CONN_IN);
 	if (ret) {
 		path->src.fd = -1;
 		return ret;
 	}
-	rec->down_ns = rec->refused_ns = 0;
-	rec->tries = 0;
-	rec->said = 0;			/* the record that said it may be lost */
-	rec->end_sent = false;
-	tcp_paths_say(rec);
-	tcp_paths_push(rec);
+	*path_p = path;
 	return 0;
 }
 
@@ -348,13 +512,22 @@ void tcp_path_lost(struct tcp_path *path, int err)
 {
 	struct tcp_recover *rec = path->rec;
 	struct tcp_conn *conn = rec->conn;
+	struct tcp_rail *rail = tcp_rail_find(rec, path->ours);
 	char text[NET_ADDR_TEXT_MAX];
 
+	if (path->unproven) {
+		tcp_path_close(path);
+		return;
+	}
 	path_mute(path);
 	tcp_path_close(path);
 	rec->lost_cnt++;
+	if (rail)
+		chan_rail_failed(&rail->base, chan_poller_now(&conn->poller->base));
 	if (!rec->peer_ended)
-		TCP_WARN_SPARSE(conn->link->conf, "%s: a path is lost (%s), %u stand; what was sent over it goes again\n",
-				net_addr_text(&conn->peer.sa, text), fi_strerror(err), tcp_recover_paths(conn));
+		TCP_WARN_SPARSE(conn->link->conf, "%s: a path is lost%s%s (%s), %u stand; what was sent over it goes again\n",
+				net_addr_text(&conn->peer.sa, text), rail && conn->link->rails ? " by " : "",
+				rail && conn->link->rails ? conn->link->rails->rail[path->ours].iface : "", fi_strerror(err),
+				tcp_recover_paths(conn));
 	tcp_recover_lost(rec);
 }

@@ -5,7 +5,10 @@
 #ifndef TCP_RECOVER_STATE_H
 #define TCP_RECOVER_STATE_H
 
+#include "base/siphash.h"
+#include "channel/rail.h"
 #include "channel/recover.h"
+#include "net/rail.h"
 #include "tcp/link.h"
 #include "tcp/recover.h"
 
@@ -15,6 +18,7 @@ struct tcp_piece {
 	size_t have;		/* bytes of the header sent, or received */
 	uint64_t at;		/* the next byte of the stream */
 	size_t left;		/* bytes of the record that follow */
+	uint8_t *list;		/* they are of a list of rails, and here; NULL: of the stream */
 };
 
 struct tcp_path {
@@ -23,15 +27,61 @@ struct tcp_path {
 	bool blocked;			/* its socket is full: wait for POLLOUT */
 	bool sending;			/* @out is incomplete */
 	bool mute;			/* nothing can be sent over it; what has arrived is still read */
+	bool unproven;			/* nothing is sent until its first record has @answer */
+	bool proves;			/* our first record has @proof */
+	int ours;			/* our rail; -1: none of them */
+	uint64_t answer, proof;
+	union net_sa peer;		/* the other end of its socket */
 	struct tcp_piece out, in;
+	uint8_t list[sizeof(struct tcp_wire_rails)];	/* of the peer, as far as it has come */
+	size_t list_len;
 	struct chan_sent sent;
+};
+
+/* A connect that becomes a path. */
+struct tcp_join {
+	struct tcp_conn *conn;		/* NULL: none */
+	struct tcp_conn_end end;
+	uint64_t nonce;			/* of a rail */
+};
+
+struct tcp_rail {
+	struct chan_rail base;
+	struct tcp_join join;
+};
+
+/* What both sides have said of their interfaces. */
+struct tcp_exchange {
+	bool on;			/* both have several */
+	bool sent;			/* our list, over a path that stands */
+	bool got;			/* the peer's */
+	unsigned down;			/* a bit for each of our rails that the peer is to be told of */
+	struct siphash_key ours, theirs;	/* a key is known to its side and the peer's endpoint */
+	unsigned their_cnt, rail_cnt;
+	union net_sa their[CHAN_RAILS_MAX];
+	struct tcp_rail rail[CHAN_RAILS_MAX];
+	struct tcp_wire_rails list;	/* ours */
+	size_t list_len;
+	unsigned probes;		/* connects to addresses that had proven nothing */
+};
+
+/* The interfaces of an endpoint. */
+struct tcp_rails {
+	struct tcp_link *link;
+	unsigned cnt;
+	struct tcp_rail_listener {
+		struct chan_listener base;
+		struct tcp_rails *rails;
+		union net_sa at;
+	} listener[NET_RAILS_MAX];
+	struct net_rail rail[NET_RAILS_MAX];
 };
 
 struct tcp_recover {
 	struct tcp_conn *conn;
 	struct tcp_conn_end end;	/* of @conn */
-	struct tcp_conn *joining;	/* a connect that becomes a path; NULL: none */
-	struct tcp_conn_end joining_end;
+	struct tcp_join join;		/* at the address by which the peer is known */
+	struct tcp_exchange ex;
 	struct timer timer;		/* make paths, and look whether they live */
 	bool joined;			/* the timer has its place in the heap */
 	bool ended, end_sent;		/* our stream ends at kept.end; a record has said so */
@@ -44,15 +94,17 @@ struct tcp_recover {
 	unsigned want;			/* paths, while long payload is sent; FI_TCP_LANES of both sides */
 	bool busy;			/* long payload was sent: this side makes the further paths, if it made the first */
 	uint64_t lost_cnt;		/* paths that were lost so far */
+	uint64_t made_cnt;		/* and made */
 	struct tcp_path path[TCP_LANES_MAX];
 	struct chan_kept kept;
 	struct chan_got got;
 };
 
-/* tcp_path_open - the socket @fd is a path of @rec from now on; what waits is sent over it.
+/* tcp_path_open - the socket @fd is a path of @rec from now on.  tcp_path_made - and what waits is sent over it.
  * Errors: -FI_EMFILE: there are TCP_LANES_MAX; the caller keeps @fd.
  */
-int tcp_path_open(struct tcp_recover *rec, int fd);
+int tcp_path_open(struct tcp_recover *rec, int fd, struct tcp_path **path_p);
+void tcp_path_made(struct tcp_path *path);
 
 /* tcp_path_close - without anything else.  tcp_path_lost - and what went over it goes over the others. */
 void tcp_path_close(struct tcp_path *path);
@@ -63,6 +115,34 @@ void tcp_path_lost(struct tcp_path *path, int err);
  */
 void tcp_paths_push(struct tcp_recover *rec);
 void tcp_paths_say(struct tcp_recover *rec);
+
+/* tcp_path_stands - is it one that carries bytes? */
+static inline bool tcp_path_stands(const struct tcp_path *path)
+{
+	return path->src.fd >= 0 && !path->unproven;
+}
+
+/* tcp_rails_start - tcp_rails_open() with these interfaces. */
+void tcp_rails_start(struct tcp_link *link, const struct net_rail *rail, unsigned cnt);
+
+/* ---- rails (proof.c) ---- */
+
+/* tcp_exchange_begin - both sides have rails: there are a key and a list to be sent. */
+void tcp_exchange_begin(struct tcp_recover *rec);
+
+/* tcp_exchange_came - the peer's list, of @len bytes.  False: it is not possible. */
+bool tcp_exchange_came(struct tcp_recover *rec, const void *list, size_t len);
+
+/* tcp_rail_find - the rail whose interface is @ours; NULL: none. */
+struct tcp_rail *tcp_rail_find(struct tcp_recover *rec, int ours);
+
+/* tcp_rails_wait - is there one that does not stand, and is to be tried now or later? */
+bool tcp_rails_wait(struct tcp_recover *rec);
+
+/* tcp_rail_stands - does a path go by our interface @ours? */
+bool tcp_rail_stands(const struct tcp_recover *rec, int ours);
+
+/* ---- what is looked at from time to time (watch.c) ---- */
 
 #define TCP_RECOVER_TICK_NS (100 * CLOCK_NS_PER_MS)	/* between two looks at the paths */
 

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * rails.c - the interfaces of an endpoint.  Each has a socket that listens at its address and, where the system
+ * permits that, takes connections by that interface alone: so both directions of a connection go by it, also where
+ * several interfaces are in one network.
+ */
+
+#include "tcp/recover/state.h"
+
+#include <rdma/fi_errno.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static atomic_bool named;	/* the program has named an interface, or a source address */
+
+static bool names_domain(const struct fi_info *hints)
+{
+	return hints && hints->domain_attr && hints->domain_attr->name;
+}
+
+static bool names_source(const struct fi_info *hints)
+{
+	union net_sa sa;
+
+	return hints && hints->src_addr && hints->src_addrlen &&
+	       (net_addr_copy(hints->src_addr, hints->src_addrlen, &sa) || !net_addr_is_any(&sa.sa));
+}
+
+void tcp_rails_note(const char *node, uint64_t flags, const struct fi_info *hints)
+{
+	if ((node && flags & FI_SOURCE) || names_domain(hints) || names_source(hints))
+		atomic_store(&named, true);
+}
+
+/* ---- listening ------------------------------------------------------------------------- */
+
+static void rail_on_connections(struct chan_src *src, uint32_t events)
+{
+	struct tcp_rail_listener *listener = container_of(src, struct tcp_rail_listener, base.src);
+
+	tcp_listener_accept(listener->rails->link, &listener->base);
+}
+
+static int rail_listen(struct tcp_rails *rails, unsigned i)
+{
+	struct tcp_rail_listener *listener = &rails->listener[i];
+	int fd, ret;
+
+	ret = net_sock_open(rails->rail[i].addr.sa.sa_family, SOCK_STREAM, &fd);
+	if (ret)
+		return ret;
+	listener->rails = rails;
+	ret = net_rail_bind(&rails->rail[i], fd, &rails->link->conf->ports, &listener->at);
+	if (!ret)
+		ret = net_sock_listen(fd, 0);
+	listener->base.src.fd = fd;
+	if (!ret)
+		ret = chan_listener_start(&listener->base, &rails->link->poller->base, rail_on_connections);
+	if (ret) {
+		close(fd);
+		listener->base.src.fd = -1;
+	}
+	return ret;
+}
+
+/* ---- the choice ------------------------------------------------------------------------ */
+
+static int node_here(void)
+{
+	unsigned cpu, node;
+
+	return getcpu(&cpu, &node) ? -1 : (int) node;
+}
+
+static void log_unfit(const struct tcp_conf *conf, const struct net_list *list, const struct net_rail_rule *rule)
+{
+	const char *why;
+	size_t i;
+
+	for (i = 0; i < list->iface_cnt; i++) {
+		why = net_rail_unfit(&list->iface[i], rule);
+		if (why)
+			TCP_INFO(conf, "%s is no rail: %s\n", list->iface[i].name, why);
+	}
+}
+
+static unsigned choose_rails(struct tcp_link *link, struct net_rail *rail)
+{
+	struct net_rail_rule rule = {
+		.family = link->addr.sa.sa_family,
+		.only = link->conf->rails_ifaces,
+		.except = link->conf->rails_exclude,
+	};
+	struct net_list list;
+	unsigned cnt;
+
+	if (net_list_recent(&list))
+		return 0;
+	log_unfit(link->conf, &list, &rule);
+	cnt = net_rails_choose(&list, &rule, net_place_read, node_here(), rail);
+	net_list_free(&list);
+	return cnt < (unsigned) link->conf->rails ? cnt : (unsigned) link->conf->rails;
+}
+
+static bool may_have_rails(const struct tcp_link *link)
+{
+	if (link->conf->rails < 2)
+		return false;
+	if (link->sec)
+		TCP_INFO(link->conf, "FI_RAILS has no effect where FI_SECURITY protects connections\n");
+	else if (atomic_load(&named))
+		TCP_INFO(link->conf, "FI_RAILS has no effect: the program names an interface or a source address\n");
+	return !link->sec && !atomic_load(&named);
+}
+
+static void log_rails(const struct tcp_rails *rails)
+{
+	char text[NET_ADDR_TEXT_MAX];
+	unsigned i;
+
+	for (i = 0; i < rails->cnt; i++)
+		TCP_INFO(rails->link->conf, "rail %u: %s, %s, %llu Mbit/s\n", i, rails->rail[i].iface,
+			 net_addr_text(&rails->listener[i].at.sa, text),
+			 (unsigned long long) (rails->rail[i].speed / 1000000));
+}
+
+void tcp_rails_start(struct tcp_link *link, const struct net_rail *rail, unsigned cnt)
+{
+	struct tcp_rails *rails = calloc(1, sizeof(*rails));
+	int ret = 0;
+
+	if (!rails)
+		return;
+	rails->link = link;
+	memcpy(rails->rail, rail, cnt * sizeof(*rail));
+	while (!ret && rails->cnt < cnt) {
+		ret = rail_listen(rails, rails->cnt);
+		rails->cnt += !ret;
+	}
+	link->rails = rails;
+	if (ret)
+		TCP_WARN(link->conf, "cannot listen at %s: %s%s%s\n", rails->rail[rails->cnt].iface, TCP_WHY(-ret));
+	if (rails->cnt < 2) {
+		TCP_INFO(link->conf, "FI_RAILS has no effect: there are not two interfaces for it\n");
+		tcp_rails_close(link);
+		return;
+	}
+	link->poller->protects = link->poller->rx_slow = true;
+	log_rails(rails);
+}
+
+void tcp_rails_open(struct tcp_link *link)
+{
+	struct net_rail rail[NET_RAILS_MAX];
+
+	if (may_have_rails(link))
+		tcp_rails_start(link, rail, choose_rails(link, rail));
+}
+
+void tcp_rails_close(struct tcp_link *link)
+{
+	struct tcp_rails *rails = link->rails;
+	unsigned i;
+
+	for (i = 0; rails && i < rails->cnt; i++) {
+		chan_listener_stop(&rails->listener[i].base);
+		close(rails->listener[i].base.src.fd);
+	}
+	link->rails = NULL;
+	free(rails);
+}
