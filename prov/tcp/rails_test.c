@@ -444,6 +444,30 @@ static void who_has_no_key_gets_nothing(void **state)
 	far_end(&far, ep);
 }
 
+/* Connections that prove nothing take no place from those that do. */
+static void silent_ones_give_way(void **state)
+{
+	struct eng_ep *ep = ep_with_rails(2);
+	struct far far = far_open(ep);
+	struct tcp_recover *rec = far_conn(ep)->rec;
+	struct tcp_wire_proof proof;
+	struct tcp_hello answer;
+	int fd[2 * TCP_LANES_MAX];
+	unsigned i;
+
+	far_list(&far, "192.0.2.1", 2);
+	FAKE_UNTIL(10000, rec->ex.got);
+	for (i = 0; i < 2 * TCP_LANES_MAX; i++) {
+		fd[i] = far_join(&far, ep, &answer, &proof);
+		assert_int_equal(answer.type, TCP_WIRE_WELCOME);
+	}
+	far_record(fd[i - 1], TCP_RECORD_PROOF, siphash(&far.theirs, &proof.nonce, sizeof(proof.nonce)), NULL, 0);
+	FAKE_UNTIL(10000, tcp_recover_paths(rec->conn) == 2);
+	while (i--)
+		close(fd[i]);
+	far_end(&far, ep);
+}
+
 /* ---- a scripted host that is connected to -------------------------------------------------- */
 
 /* An address where another process answers: it is asked a few times, and has no part in the connection. */
@@ -514,6 +538,7 @@ int main(void)
 		TEST(impossible_records_end_the_connection),
 		TEST(who_has_the_key_becomes_a_rail),
 		TEST(who_has_no_key_gets_nothing),
+		TEST(silent_ones_give_way),
 		TEST(who_answers_without_the_key_is_no_rail),
 		TEST(any_records),
 	};

@@ -472,15 +472,28 @@ void tcp_path_made(struct tcp_path *path)
 	tcp_paths_say(rec);
 }
 
+/* find_free - a path of no socket, or one that has proven nothing yet and gives way; NULL: all stand. */
+static struct tcp_path *find_free(struct tcp_recover *rec)
+{
+	struct tcp_path *path, *unproven = NULL;
+
+	for (path = rec->path; path < rec->path + TCP_LANES_MAX; path++) {
+		if (path->src.fd < 0)
+			return path;
+		if (path->unproven)
+			unproven = path;
+	}
+	return unproven;
+}
+
 int tcp_path_open(struct tcp_recover *rec, int fd, struct tcp_path **path_p)
 {
-	struct tcp_path *path = rec->path;
+	struct tcp_path *path = find_free(rec);
 	int ret;
 
-	while (path < rec->path + TCP_LANES_MAX && path->src.fd >= 0)
-		path++;
-	if (path == rec->path + TCP_LANES_MAX)
+	if (!path)
 		return -FI_EMFILE;
+	tcp_path_close(path);
 	path->src = (struct chan_src) { .fd = fd, .event = path_event };
 	path->rec = rec;
 	path->blocked = path->sending = path->mute = path->unproven = path->proves = false;

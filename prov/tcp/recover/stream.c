@@ -33,7 +33,7 @@ bool tcp_recover_done(const struct tcp_conn *conn)
 	if (chan_kept_waits(&rec->kept) || rec->ended != rec->end_sent)
 		return false;
 	for (path = rec->path; path < rec->path + TCP_LANES_MAX; path++) {
-		if (path->src.fd < 0)
+		if (!tcp_path_stands(path))
 			continue;
 		up += !path->mute;
 		if (path->mute)
