@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * proof.c - what two endpoints with several interfaces each say of them.
+ * proof.c - the exchange of addresses, and the keys that prove them.
  *
  * Each side sends a key and its addresses over the first path.  The key proves to the side that made it who answers
  * at an address: only the peer's endpoint has it.  A number that names the connection proves nothing, since each
