@@ -123,8 +123,9 @@ steps_packages() {
 }
 
 # In the foreground, because sudo may ask for a password on this terminal.
+# Another apt-get, such as that of unattended upgrades, is waited for.
 steps_apt() {	# "package package..."
-	local start=$SECONDS apt="env DEBIAN_FRONTEND=noninteractive apt-get"
+	local start=$SECONDS apt="env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=600"
 	printf '        installing ...\n'
 	{
 		$steps_sudo $apt update -q || echo "apt-get update failed: using the lists that are here"
