@@ -46,6 +46,7 @@ script_tests = \
 	tests/compat/tcp_rdm_test \
 	tests/compat/tcp_test \
 	tests/compat/traffic_test \
+	tests/compat/two_test \
 	tests/compat/udp_test \
 	tests/compat/wires_test \
 	tests/features/readme_test \
@@ -73,7 +74,7 @@ script_tests = \
 	tests/wire/table_test
 dist_check_SCRIPTS += $(script_tests)
 TESTS += $(script_tests)
-EXTRA_DIST += tests/README.md tests/tap.sh tests/valgrind.supp
+EXTRA_DIST += tests/README.md tests/tap.sh tests/valgrind.supp tests/compat/two.c
 
 # The limit that a program sets itself.
 check_PROGRAMS += tests/tools/limit_time

@@ -45,7 +45,8 @@ src_libfabric_la_LIBADD = src/core/libcore.la $(builtin_prov_libs) $(prov_util_l
 src_libfabric_la_DEPENDENCIES = $(top_srcdir)/libfabric.map src/core/libcore.la \
 	$(builtin_prov_libs) $(prov_util_libs)
 src_libfabric_la_LDFLAGS = -version-info $(FI_SONAME_INFO) -no-undefined \
-	-Wl,--version-script=$(top_srcdir)/libfabric.map -Wl,-z,nodelete -Wl,--gc-sections
+	-Wl,--version-script=$(top_srcdir)/libfabric.map -Wl,-z,nodelete -Wl,--gc-sections \
+	$(OFI_SYMBOLIC)
 EXTRA_DIST += libfabric.map src/core/README.md
 
 if HAVE_CMOCKA
