@@ -14,6 +14,7 @@ EXTRA_DIST += README.md GLOSSARY.md CONTRIBUTING.md SECURITY.md NEWS.md .editorc
 dist_noinst_SCRIPTS += package release
 EXTRA_DIST += \
 	packaging/README.md \
+	packaging/differences \
 	packaging/debian/changelog \
 	packaging/debian/control \
 	packaging/debian/copyright \
