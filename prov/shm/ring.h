@@ -174,7 +174,7 @@ static inline bool shm_out_is_clear(struct shm_out *out)
  * looks at now or when it has been woken.  Returns true if it is to be woken.
  *
  * One that was woken may have looked and gone to sleep again before it could see what was published, if
- * @asleep was read before that was visible: hence a barrier there, too.
+ * @asleep was read before that was visible: hence a barrier there, too, of the same test.
  */
 static inline bool shm_out_calls(struct shm_out *out, uint32_t asleep)
 {
@@ -194,7 +194,14 @@ static inline bool shm_out_calls(struct shm_out *out, uint32_t asleep)
  *
  * The receiver stores that it sleeps, then reads the ring once more; the sender publishes,
  * then reads whether the receiver sleeps.  Each side needs a full barrier between the two
- * steps, or both could miss the other's store.  The receiver makes the sender's, too, by
+ * steps, or both could miss the other's store:
+ *
+ *	sender                        receiver (go_to_sleep() of poll.c)
+ *	store slot                    store asleep
+ *	full barrier                  full barrier
+ *	load asleep -> 0              load slot -> empty          never both
+ *
+ * (the litmus test SB; without barriers both happen on every processor.)  The receiver makes the sender's, too, by
  * an expedited barrier of the kernel (membarrier), unless out->fence, and unless it has said
  * SHM_FENCES all the time since its last sleep.
  */

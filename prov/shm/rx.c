@@ -79,7 +79,9 @@ static int pull_fetched(struct shm_conn *conn, const struct shm_iovs *from, int 
 {
 	bool ours = ret == -FI_EFAULT && is_readable(conn, from);
 
-	/* valid, and malformed, only unless the sender has given its buffers up meanwhile */
+	/* Valid, and malformed, only unless the sender has given its buffers up meanwhile.  Litmus test MP: the
+	 * sender stores gone, then unmaps; a thread that has seen the second sees the first.
+	 */
 	atomic_thread_fence(memory_order_seq_cst);
 	if (atomic_load_explicit(&conn->in.seg->tx.gone, memory_order_relaxed)) {
 		ret = -FI_ECONNRESET;

@@ -14,8 +14,16 @@
  * without the atomic operations, of which a short message needs fourteen otherwise.  Another thread
  * takes the futex word first, ends the bias, and has the kernel make a barrier in all threads of the
  * process (membarrier); then either it sees that the owner holds the lock, or the owner sees that
- * the bias is over.  This costs microseconds, so that each time the bias has ended it takes a longer
- * streak to get it back, up to a few thousand turns.
+ * the bias is over:
+ *
+ *	owner                         other thread, which has the word
+ *	store held                    store owner = other
+ *	(barrier, made from there)    membarrier
+ *	load owner -> self            load held -> 0              never both
+ *
+ * (the litmus test SB).  Releasing is the test MP: what the owner stored before held = 0, a release, is
+ * seen by a thread that has read that 0, by an acquire.  Ending a bias costs microseconds, so that each
+ * time it takes a longer streak to get it back, up to a few thousand turns.
  * Source: D. Dice, M. Moir, W. Scherer, Quickly Reacquirable Locks; membarrier(2).
  *
  * In debug builds LOCK_NONE records that it is held and asserts that it is not entered twice,
