@@ -125,8 +125,7 @@ static void cq_free(void *priv)
 		free(container_of(at, struct fault_comp, node));
 	while ((at = list_pop(&cq->copies)))
 		fault_copy_free(container_of(at, struct fault_copy, node));
-	if (cq->timer >= 0)
-		close(cq->timer);
+	os_alarm_close(&cq->alarm);
 	fdset_close(cq->fd);
 	free(cq);
 }
@@ -144,7 +143,8 @@ static int attach_cq(struct hook_obj *parent, const struct fi_cq_attr *attr, str
 	cq->dom = parent->priv;
 	cq->format = attr ? attr->format : FI_CQ_FORMAT_UNSPEC;
 	cq->wait_obj = attr ? attr->wait_obj : FI_WAIT_NONE;
-	cq->fd = cq->timer = -1;
+	cq->fd = -1;
+	cq->alarm.event = OS_EVENT_NONE;
 	list_init(&cq->pending);
 	list_init(&cq->copies);
 	pthread_mutex_lock(&cq->dom->lock);

@@ -19,6 +19,7 @@
 #include <rdma/fi_eq.h>
 
 #include "base/list.h"
+#include "base/os/alarm.h"
 #include "impair.h"
 #include "intern.h"
 
@@ -61,8 +62,8 @@ struct fault_cq {
 	struct list pending;	/* struct fault_comp, not yet read */
 	struct list copies;	/* struct fault_copy whose completions this queue gets from the
 				 * provider */
-	int fd, timer;		/* set and timer that replace the provider's wait
-				 * descriptor, or -1 */
+	int fd;			/* the set that replaces the provider's wait descriptor, or -1 */
+	struct os_alarm alarm;	/* in it */
 };
 
 /* A copy of a datagram that is sent later. */

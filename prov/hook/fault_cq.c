@@ -9,7 +9,6 @@
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -31,13 +30,8 @@ bool fault_cq_ready(const struct fault_cq *cq)
 static void set_timer(struct fault_cq *cq)
 {
 	uint64_t due = list_empty(&cq->pending) ? fault_due(cq->dom) : 1;
-	struct itimerspec at = { 0 };
 
-	if (due != UINT64_MAX) {
-		at.it_value.tv_sec = (time_t) (due / CLOCK_NS_PER_S);
-		at.it_value.tv_nsec = (long) (due % CLOCK_NS_PER_S);
-	}
-	timerfd_settime(cq->timer, TFD_TIMER_ABSTIME, &at, NULL);
+	os_alarm_set(&cq->alarm, due);
 }
 
 void fault_wake(struct fault_dom *dom)
@@ -45,7 +39,7 @@ void fault_wake(struct fault_dom *dom)
 	struct fault_cq *cq;
 
 	list_for_each_entry(cq, &dom->cqs, node) {
-		if (cq->timer >= 0)
+		if (cq->alarm.event.fd >= 0)
 			set_timer(cq);
 		if (cq->waiters)
 			real_cq_ops(cq)->signal(cq->cq);
@@ -62,12 +56,13 @@ static int wait_fd(struct fault_cq *cq, const struct fi_ops *real, int *fd_p)
 		if (ret)
 			return ret;
 		cq->fd = fdset_open();
-		cq->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-		if (cq->fd < 0 || cq->timer < 0)
-			return cq->fd < 0 ? cq->fd : -errno;
-		ret = fdset_add(cq->fd, theirs, POLLIN, NULL);
+		if (cq->fd < 0)
+			return cq->fd;
+		ret = os_alarm_open(&cq->alarm);
 		if (!ret)
-			ret = fdset_add(cq->fd, cq->timer, POLLIN, NULL);
+			ret = fdset_add(cq->fd, theirs, POLLIN, NULL);
+		if (!ret)
+			ret = fdset_add(cq->fd, cq->alarm.event.fd, POLLIN, NULL);
 		if (ret)
 			return ret;
 		set_timer(cq);
@@ -182,7 +177,7 @@ static ssize_t read_from(struct fault_cq *cq, void *buf, size_t count, fi_addr_t
 			    real_cq_ops(cq)->read(cq->cq, buf, count);
 		ret = drop_copies(cq, buf, ret, src);
 	}
-	if (cq->timer >= 0)
+	if (cq->alarm.event.fd >= 0)
 		set_timer(cq);
 	pthread_mutex_unlock(&cq->dom->lock);
 	return ret;

@@ -3,12 +3,9 @@
 
 #include "inbox.h"
 
-#include <errno.h>
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include "name.h"
 
@@ -48,7 +45,7 @@ static struct loop_inbox *inbox_lookup(const char *name)
 int loop_inbox_new(const char *name, struct loop_inbox **inbox_p)
 {
 	struct loop_inbox *inbox;
-	int ret = 0;
+	int ret;
 
 	if (!loop_name_here(name))
 		return -FI_EADDRNOTAVAIL;
@@ -61,9 +58,8 @@ int loop_inbox_new(const char *name, struct loop_inbox **inbox_p)
 	list_init(&inbox->node);
 	list_init(&inbox->msgs);
 	inbox->open = true;
-	inbox->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (inbox->fd < 0) {
-		ret = -errno;
+	ret = os_event_open(&inbox->event);
+	if (ret) {
 		loop_inbox_put(inbox);
 		return ret;
 	}
@@ -74,7 +70,7 @@ int loop_inbox_new(const char *name, struct loop_inbox **inbox_p)
 		list_add_tail(&inbox->node, &all);
 	drop_all();
 	if (ret) {
-		close(inbox->fd);
+		os_event_close(&inbox->event);
 		loop_inbox_put(inbox);
 		return ret;
 	}
@@ -116,14 +112,12 @@ void loop_inbox_put(struct loop_inbox *inbox)
 
 int loop_inbox_post(struct loop_inbox *inbox, struct loop_msg *msg)
 {
-	static const uint64_t one = 1;
 	bool open;
 
 	pthread_mutex_lock(&inbox->lock);
 	open = inbox->open;
-	/* an eventfd at 0 takes a 1 */
-	if (open && list_empty(&inbox->msgs) && write(inbox->fd, &one, sizeof(one)) < 0)
-		abort();
+	if (open && list_empty(&inbox->msgs))
+		os_event_signal(&inbox->event);
 	if (open)
 		list_add_tail(&msg->node, &inbox->msgs);
 	pthread_mutex_unlock(&inbox->lock);
@@ -135,11 +129,9 @@ int loop_inbox_post(struct loop_inbox *inbox, struct loop_msg *msg)
 /* All at once, so that the lock is not held while they are processed. */
 void loop_inbox_take(struct loop_inbox *inbox, struct list *msgs)
 {
-	uint64_t value;
-
 	pthread_mutex_lock(&inbox->lock);
-	if (!list_empty(&inbox->msgs) && read(inbox->fd, &value, sizeof(value)) < 0)
-		abort();	/* it is readable while there are messages */
+	if (!list_empty(&inbox->msgs))
+		os_event_clear(&inbox->event);
 	list_splice_tail(&inbox->msgs, msgs);
 	pthread_mutex_unlock(&inbox->lock);
 }
@@ -155,7 +147,7 @@ void loop_inbox_close(struct loop_inbox *inbox, struct list *msgs)
 	pthread_mutex_lock(&inbox->lock);
 	inbox->open = false;
 	list_splice_tail(&inbox->msgs, msgs);
-	close(inbox->fd);
+	os_event_close(&inbox->event);
 	pthread_mutex_unlock(&inbox->lock);
 }
 

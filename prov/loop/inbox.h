@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "base/list.h"
+#include "base/os/event.h"
 #include "channel/handshake.h"
 
 #define LOOP_NAME_MAX 64	/* of an endpoint, NUL included */
@@ -30,7 +31,7 @@ struct loop_inbox {
 	struct list node;		/* on the list of all; guarded by its lock */
 	char name[LOOP_NAME_MAX];	/* the endpoint's address; constant */
 	_Atomic unsigned refs;
-	int fd;				/* eventfd: readable while there are messages */
+	struct os_event event;		/* signalled while there are messages */
 	pthread_mutex_t lock;		/* guards what follows */
 	bool open;
 	struct list msgs;		/* struct loop_msg, the oldest first */

@@ -51,7 +51,7 @@ static int post(struct loop_inbox *to, struct loop_inbox *from, uint64_t serial)
 
 static bool readable(const struct loop_inbox *inbox)
 {
-	struct pollfd fd = { .fd = inbox->fd, .events = POLLIN };
+	struct pollfd fd = { .fd = inbox->event.fd, .events = POLLIN };
 
 	return poll(&fd, 1, 0) == 1;
 }
@@ -187,7 +187,7 @@ static void senders_in_several_threads_keep_their_own_order(void **state)
 		assert_int_equal(pthread_create(&senders[i].thread, NULL, send_all, &senders[i]), 0);
 	}
 	while (got < SENDERS * EACH) {
-		struct pollfd fd = { .fd = to->fd, .events = POLLIN };
+		struct pollfd fd = { .fd = to->event.fd, .events = POLLIN };
 
 		assert_int_equal(poll(&fd, 1, 20000), 1);	/* no wake-up is lost */
 		loop_inbox_take(to, &msgs);

@@ -493,7 +493,7 @@ static int join_poller(struct loop_link *link)
 	poller = (struct loop_poller *) link->base.poller;
 	if (ret)
 		list_init(&poller->links);
-	ret = fdset_add(poller->base.base.fd, link->inbox->fd, POLLIN, NULL);
+	ret = fdset_add(poller->base.base.fd, link->inbox->event.fd, POLLIN, NULL);
 	if (ret)
 		return ret;
 	list_add_tail(&link->node, &poller->links);
@@ -574,7 +574,7 @@ static void link_close(struct eng_link *base, int linger_ms)
 	struct loop_link *link = loop_of(chan_link_of(base));
 
 	chan_link_end(&link->base, linger_ms);
-	fdset_remove(link->base.poller->base.fd, link->inbox->fd);
+	fdset_remove(link->base.poller->base.fd, link->inbox->event.fd);
 	list_del(&link->node);
 	close_inbox(link);
 	free(link);

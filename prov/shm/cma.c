@@ -3,10 +3,10 @@
 
 #include "cma.h"
 
-#include <errno.h>
 #include <rdma/fi_errno.h>
 
 #include "base/iov.h"
+#include "base/os/process.h"
 #include "engine/link.h"
 
 bool shm_cma_probe(pid_t pid, bool write, uint64_t addr, uint64_t probe)
@@ -30,12 +30,12 @@ int shm_cma_copy(pid_t pid, bool write, const struct iovec *mine, size_t mine_cn
 	while (done < len) {
 		here_cnt = iov_slice(mine, mine_cnt, done, len - done, here);
 		there_cnt = iov_slice(theirs, theirs_cnt, done, len - done, there);
-		ret = write ? process_vm_writev(pid, here, here_cnt, there, there_cnt, 0) :
-		      process_vm_readv(pid, here, here_cnt, there, there_cnt, 0);
-		if (ret < 0 && errno == EINTR)
+		ret = write ? os_process_write(pid, here, here_cnt, there, there_cnt) :
+			      os_process_read(pid, here, here_cnt, there, there_cnt);
+		if (ret == -FI_EINTR)
 			continue;
 		if (ret <= 0)
-			return ret ? -errno : -FI_EFAULT;
+			return ret ? (int) ret : -FI_EFAULT;
 		done += (size_t) ret;
 	}
 	return 0;

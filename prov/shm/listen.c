@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/hmap.h"
+#include "base/os/process.h"
 #include "net/inherit.h"
 
 #define BACKLOG 4096
@@ -184,18 +185,18 @@ void shm_listen_close(int fd, const struct shm_scope *scope, const char *key)
 
 bool shm_listen_user(const struct shm_scope *scope, const char *key, uid_t *uid_p)
 {
-	struct ucred cred = { .uid = geteuid() };
-	socklen_t len, cred_len = sizeof(cred);
 	struct sockaddr_un sun;
+	socklen_t len;
+	pid_t pid;
 	int fd = open_key(scope, key, &sun, &len);
 
 	if (fd < 0)
 		return false;
+	*uid_p = geteuid();
 	if (!connect(fd, (void *) &sun, len))
-		getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &cred_len);
+		(void) os_process_peer(fd, &pid, uid_p);
 	close(fd);
-	*uid_p = cred.uid;
-	return cred.uid != geteuid();
+	return *uid_p != geteuid();
 }
 
 /* ---- connections -------------------------------------------------------------------------- */
@@ -203,15 +204,16 @@ bool shm_listen_user(const struct shm_scope *scope, const char *key, uid_t *uid_
 /* admit_peer - Returns @fd if the process at its other end is of our user; else closes it. */
 static int admit_peer(int fd, pid_t *pid_p)
 {
-	struct ucred cred;
-	socklen_t len = sizeof(cred);
-	int ret = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) ? -errno :
-		  cred.uid != geteuid() ? -FI_EACCES : fd;
+	pid_t pid;
+	uid_t uid;
+	int ret = os_process_peer(fd, &pid, &uid);
 
+	if (!ret)
+		ret = uid != geteuid() ? -FI_EACCES : fd;
 	if (ret < 0)
 		close(fd);
 	else
-		*pid_p = cred.pid;
+		*pid_p = pid;
 	return ret;
 }
 

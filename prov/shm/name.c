@@ -3,17 +3,16 @@
 
 #include "name.h"
 
-#include <fcntl.h>
 #include <rdma/fi_errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/hmap.h"
+#include "base/os/process.h"
 
 #define ANY_PREFIX "fi_shm://"
 #define SERVICE_PREFIX "fi_ns://"
@@ -52,26 +51,14 @@ static uint64_t boot_id(void)
 {
 	char text[64] = "";
 	uint64_t id = 0, word;
-	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
 	size_t i;
 
-	if (fd < 0)
-		return 0;
-	if (read(fd, text, sizeof(text) - 1) > 0)
+	if (os_boot_id(text, sizeof(text)))
 		for (i = 0; i < sizeof(text); i += sizeof(word)) {
 			memcpy(&word, text + i, sizeof(word));
 			id = hmap_hash(id ^ word);
 		}
-	close(fd);
 	return id;
-}
-
-/* namespace_id - of one of this process's; 0: not known. */
-static uint64_t namespace_id(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) ? 0 : (uint64_t) st.st_ino;
 }
 
 /* mark_of_process - two processes with the same number have different marks: they are in different pid
@@ -81,8 +68,8 @@ static uint32_t mark_of_process(void)
 {
 	uint64_t mark = boot_id();
 
-	mark = hmap_hash(mark ^ namespace_id("/proc/self/ns/pid"));
-	mark = hmap_hash(mark ^ namespace_id("/proc/self/ns/net"));
+	mark = hmap_hash(mark ^ os_namespace("pid"));
+	mark = hmap_hash(mark ^ os_namespace("net"));
 	return (uint32_t) (mark >> 32);
 }
 

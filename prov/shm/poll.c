@@ -20,13 +20,12 @@
  */
 #include "poll.h"
 
-#include <linux/membarrier.h>
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/os/barrier.h"
 #include "base/relax.h"
 #include "link.h"
 #include "seg.h"
@@ -45,17 +44,9 @@
 
 /* ---- barriers ------------------------------------------------------------------------- */
 
-static int call_membarrier(int cmd)
-{
-	return (int) syscall(__NR_membarrier, cmd, 0, 0);
-}
-
 bool shm_barrier_join(void)
 {
-	int cmds = call_membarrier(MEMBARRIER_CMD_QUERY);
-
-	return cmds > 0 && cmds & MEMBARRIER_CMD_GLOBAL_EXPEDITED &&
-	       !call_membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED);
+	return os_barrier_join();
 }
 
 /* ---- bells ----------------------------------------------------------------------------- */
@@ -303,8 +294,9 @@ static int go_to_sleep(struct shm_poller *poller)
 		expedite |= !conn->out.fence && !(conn->in.awake & SHM_FENCES);
 		conn->covered = true;
 	}
+	/* the pair is in shm_out_asleep(), with the litmus test */
 	atomic_thread_fence(memory_order_seq_cst);
-	return expedite ? call_membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED) : 0;
+	return expedite ? os_barrier_joined() : 0;
 }
 
 /* has_any - is there something for shm_rx_poll() to do? */

@@ -31,8 +31,31 @@ src_base_libbase_la_SOURCES = \
 	src/base/siphash.c \
 	src/base/siphash.h \
 	src/base/timer.c \
-	src/base/timer.h
-EXTRA_DIST += src/base/README.md src/base/calls.def src/base/release.sh
+	src/base/timer.h \
+	src/base/os/alarm.h \
+	src/base/os/barrier.h \
+	src/base/os/event.h \
+	src/base/os/memory.h \
+	src/base/os/process.h \
+	src/base/os/word.h
+if PORTABLE
+src_base_libbase_la_SOURCES += \
+	src/base/os/posix/alarm.c \
+	src/base/os/posix/barrier.c \
+	src/base/os/posix/event.c \
+	src/base/os/posix/memory.c \
+	src/base/os/posix/process.c \
+	src/base/os/posix/word.c
+else
+src_base_libbase_la_SOURCES += \
+	src/base/os/linux/alarm.c \
+	src/base/os/linux/barrier.c \
+	src/base/os/linux/event.c \
+	src/base/os/linux/memory.c \
+	src/base/os/linux/process.c \
+	src/base/os/linux/word.c
+endif
+EXTRA_DIST += src/base/README.md src/base/os/README.md src/base/calls.def src/base/release.sh
 
 # The commit of the sources: looked up at each make, written when it has changed.
 BUILT_SOURCES += src/base/commit.h
@@ -54,6 +77,7 @@ base_tests = \
 	src/base/list_test \
 	src/base/lock_test \
 	src/base/net_addr_test \
+	src/base/os/os_test \
 	src/base/pool_test \
 	src/base/release_test \
 	src/base/siphash_test \
@@ -81,6 +105,9 @@ src_base_list_test_LDADD = $(base_test_libs)
 src_base_lock_test_SOURCES = src/base/lock_test.c
 src_base_lock_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 src_base_lock_test_LDADD = $(base_test_libs)
+src_base_os_os_test_SOURCES = src/base/os/os_test.c
+src_base_os_os_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+src_base_os_os_test_LDADD = $(base_test_libs)
 src_base_pool_test_SOURCES = src/base/pool_test.c
 src_base_pool_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 src_base_pool_test_LDADD = $(base_test_libs)

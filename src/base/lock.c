@@ -3,11 +3,8 @@
 
 #include "base/lock.h"
 
-#include <linux/futex.h>
-#include <linux/membarrier.h>
 #include <sched.h>
 #include <stddef.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 #if defined(__has_include)
@@ -20,6 +17,8 @@
 #define ALONE 0
 #endif
 
+#include "base/os/barrier.h"
+#include "base/os/word.h"
 #include "base/relax.h"
 
 #define STREAK_GROWS 8		/* times as long a streak after each bias that has ended */
@@ -59,7 +58,7 @@ static bool take_word(struct lock *l)
 static void wait_word(struct lock *l)
 {
 	while (__atomic_exchange_n(&l->word, 2, __ATOMIC_ACQUIRE))
-		syscall(SYS_futex, &l->word, FUTEX_WAIT_PRIVATE, 2, NULL, NULL, 0);
+		os_word_wait(&l->word, 2);
 }
 
 void lock_put_word(struct lock *l)
@@ -68,32 +67,26 @@ void lock_put_word(struct lock *l)
 	 * gone, no thread waits on it
 	 */
 	if (__atomic_exchange_n(&l->word, 0, __ATOMIC_RELEASE) == 2)
-		syscall(SYS_futex, &l->word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+		os_word_wake(&l->word);
 }
 
 /* ---- the bias ----------------------------------------------------------------------- */
 
-static int call_membarrier(int cmd)
-{
-	return (int) syscall(SYS_membarrier, cmd, 0, 0);
-}
-
-/* 0: not known yet; 1: the kernel can make the barrier; -1: it cannot */
+/* 0: not known yet; 1: the system can make the barrier; -1: it cannot */
 static int able;
 
-/* A process with one thread registers at once; with several, that takes some milliseconds, so that
+/* A process with one thread enrolls at once; with several, that takes some milliseconds, so that
  * only the first end of a bias does.
  */
 void lock_prepare(void)
 {
-	int cmds, can = __atomic_load_n(&able, __ATOMIC_RELAXED);
+	int can = __atomic_load_n(&able, __ATOMIC_RELAXED);
 
 	if (can)
 		return;
-	cmds = CAN_BIAS ? call_membarrier(MEMBARRIER_CMD_QUERY) : 0;
-	can = cmds > 0 && cmds & MEMBARRIER_CMD_PRIVATE_EXPEDITED ? 1 : -1;
+	can = CAN_BIAS && os_barrier_able() ? 1 : -1;
 	if (can > 0 && ALONE)
-		call_membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+		os_barrier_enroll();
 	__atomic_store_n(&able, can, __ATOMIC_RELAXED);
 }
 
@@ -114,10 +107,9 @@ static void sleep_ns(long ns)
  */
 static void make_barrier(void)
 {
-	if (!call_membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED))
+	if (!os_barrier_threads())
 		return;
-	if (call_membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) ||
-	    call_membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED))
+	if (os_barrier_enroll() || os_barrier_threads())
 		sleep_ns(DRAIN_NS);
 }
 

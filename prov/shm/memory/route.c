@@ -5,14 +5,10 @@
  * when it is asked for.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
+#include "base/os/process.h"
 #include "channel/route.h"
 #include "../link.h"
 #include "../secure/proof.h"
@@ -24,65 +20,9 @@ static int read_errno(pid_t pid)
 {
 	char byte;
 	struct iovec here = { &byte, 1 }, there = { NULL, 1 };
+	ssize_t ret = os_process_read(pid, &here, 1, &there, 1);
 
-	return process_vm_readv(pid, &here, 1, &there, 1, 0) < 0 ? errno : 0;
-}
-
-static int read_file(const char *name, char *buf, size_t size)
-{
-	int fd = open(name, O_RDONLY | O_CLOEXEC);
-	ssize_t len;
-
-	if (fd < 0)
-		return -errno;
-	len = read(fd, buf, size - 1);
-	close(fd);
-	if (len < 0)
-		return -EIO;
-	buf[len] = '\0';
-	return 0;
-}
-
-/* other_user_ns - the maps of user ids differ: another user namespace. */
-static bool other_user_ns(pid_t pid)
-{
-	char name[64], ours[256], theirs[256];
-
-	snprintf(name, sizeof(name), "/proc/%ld/uid_map", (long) pid);
-	return !read_file("/proc/self/uid_map", ours, sizeof(ours)) &&
-	       !read_file(name, theirs, sizeof(theirs)) && strcmp(ours, theirs);
-}
-
-/* is_undumpable - the kernel gives the files of such a process to root. */
-static bool is_undumpable(pid_t pid)
-{
-	char name[64];
-	struct stat st;
-
-	snprintf(name, sizeof(name), "/proc/%ld", (long) pid);
-	return !stat(name, &st) && st.st_uid != geteuid();
-}
-
-static int ptrace_scope(void)
-{
-	char text[16];
-
-	return read_file("/proc/sys/kernel/yama/ptrace_scope", text, sizeof(text)) ? 0 : atoi(text);
-}
-
-static const char *forbidden_text(pid_t pid)
-{
-	int err = read_errno(getpid());
-
-	if (err == EPERM || err == ENOSYS || err == EACCES)
-		return "a filter of system calls (seccomp) forbids process_vm_readv";
-	if (other_user_ns(pid))
-		return "it is in another user namespace";
-	if (is_undumpable(pid))
-		return "it is not dumpable (PR_SET_DUMPABLE, or it has changed its user)";
-	if (ptrace_scope())
-		return "the kernel forbids it (kernel.yama.ptrace_scope is not 0)";
-	return "this process has no permission to trace it (ptrace(2); CAP_SYS_PTRACE)";
+	return ret < 0 ? (int) -ret : 0;
 }
 
 const char *shm_path_unreadable(pid_t pid)
@@ -96,7 +36,7 @@ const char *shm_path_unreadable(pid_t pid)
 		return "the kernel, or a filter of system calls, has no process_vm_readv";
 	case EPERM:
 	case EACCES:
-		return forbidden_text(pid);
+		return os_process_forbidden(pid);
 	default:
 		return "it is in another PID namespace, where its number is that of another process";
 	}

@@ -8,9 +8,9 @@
 #include <rdma/fi_endpoint.h>
 #include <stdlib.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/os/process.h"
 #include "engine/api.h"
 #include "obj/domain.h"
 #include "shm/link.h"
@@ -36,11 +36,11 @@ static bool pidfd_ended(int pidfd)
  */
 static bool pid_ended(pid_t pid)
 {
-	int pidfd = pid > 0 ? (int) syscall(SYS_pidfd_open, pid, 0) : -1;
+	int pidfd = pid > 0 ? os_process_open(pid) : -1;
 	bool ended;
 
 	if (pidfd < 0)
-		return pid > 0 && errno == ESRCH;
+		return pid > 0 && pidfd == -ESRCH;
 	ended = pidfd_ended(pidfd);
 	close(pidfd);
 	return ended;
@@ -322,7 +322,7 @@ void shm_tenant_hang_up(struct shm_conn *conn)
 	if (domain) {
 		lock_get(&domain->mr_lock);
 		if (fd >= 0 && is_inside(&t->base)) {
-			t->pidfd = t->base.pid > 0 ? (int) syscall(SYS_pidfd_open, t->base.pid, 0) : -1;
+			t->pidfd = t->base.pid > 0 ? os_process_open(t->base.pid) : -1;
 			if (t->pidfd < 0) {
 				shutdown(fd, SHUT_WR);
 				fd = -1;	/* kept */

@@ -3,9 +3,9 @@
 
 #include "channel/host.h"
 
-#include <fcntl.h>
 #include <pthread.h>
-#include <unistd.h>
+
+#include "base/os/process.h"
 
 #define MARK_MIN 65536	/* below lie the interface numbers that earlier releases send in its place */
 
@@ -25,15 +25,9 @@ uint32_t chan_host_mark_of(const char *boot_id)
 
 static void read_mark(void)
 {
-	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-	char id[64] = "";
-	ssize_t len;
+	char id[64];
 
-	if (fd < 0)
-		return;
-	len = read(fd, id, sizeof(id) - 1);
-	close(fd);
-	if (len > 0)
+	if (os_boot_id(id, sizeof(id)))
 		mark = chan_host_mark_of(id);
 }
 

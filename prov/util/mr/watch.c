@@ -11,11 +11,11 @@
 #include <rdma/fi_errno.h>
 #include <rdma/providers/fi_log.h>
 #include <stdatomic.h>
-#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/os/event.h"
 #include "base/thread.h"
 #include "mr/imported.h"
 
@@ -37,7 +37,7 @@ static struct {
 	unsigned users;
 	unsigned listeners;		/* users of the imported monitor */
 	pthread_t thread;
-	int stop;			/* eventfd */
+	struct os_event stop;
 
 	pthread_mutex_t lock;		/* protects the following members */
 	int fd;				/* -1: userfaultfd is not in use */
@@ -108,7 +108,7 @@ static void *listen_for(void *arg)
 {
 	struct pollfd fds[] = {
 		{ .fd = w.fd, .events = POLLIN },
-		{ .fd = w.stop, .events = POLLIN },
+		{ .fd = w.stop.fd, .events = POLLIN },
 	};
 
 	while (poll(fds, 2, -1) >= 0 || errno == EINTR) {
@@ -178,12 +178,12 @@ static int watch_start(void)
 	if (ret < 0)
 		return ret;
 	w.fd = ret;
-	w.stop = eventfd(0, EFD_CLOEXEC);
-	ret = w.stop < 0 ? -errno : thread_start(&w.thread, listen_for, NULL);
+	ret = os_event_open(&w.stop);
+	if (!ret)
+		ret = thread_start(&w.thread, listen_for, NULL);
 	if (!ret)
 		return 0;
-	if (w.stop >= 0)
-		close(w.stop);
+	os_event_close(&w.stop);
 	close(w.fd);
 	w.fd = -1;
 	return ret;
@@ -208,9 +208,9 @@ static void put_kernel(void)
 {
 	pthread_mutex_lock(&w.start);
 	if (!--w.users && w.fd >= 0) {
-		eventfd_write(w.stop, 1);
+		os_event_signal(&w.stop);
 		pthread_join(w.thread, NULL);
-		close(w.stop);
+		os_event_close(&w.stop);
 		close(w.fd);
 		w.fd = -1;
 	}

@@ -318,6 +318,12 @@ uint8_t net_mask_prefix(const struct sockaddr *mask)
 	return n;
 }
 
+#ifdef PORTABLE
+static int read_any(struct net_list *list)
+{
+	return net_read_ifaddrs(list);
+}
+#else
 static int read_any(struct net_list *list)
 {
 	int ret = net_read_netlink(list);
@@ -327,6 +333,7 @@ static int read_any(struct net_list *list)
 	net_list_free(list);	/* entries found before the failure */
 	return net_read_ioctl(list);
 }
+#endif
 
 int net_list_read(struct net_list *list_p)
 {

@@ -3,10 +3,8 @@
 prov_util_libutil_la_SOURCES += \
 	prov/util/net/iface.c \
 	prov/util/net/iface.h \
-	prov/util/net/ioctl.c \
 	prov/util/net/name.c \
 	prov/util/net/name.h \
-	prov/util/net/netlink.c \
 	prov/util/net/nic.c \
 	prov/util/net/nic.h \
 	prov/util/net/io.h \
@@ -24,6 +22,11 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/net/sysfs.c \
 	prov/util/net/tclass.c \
 	prov/util/net/tclass.h
+if PORTABLE
+prov_util_libutil_la_SOURCES += prov/util/net/ifaddrs.c
+else
+prov_util_libutil_la_SOURCES += prov/util/net/ioctl.c prov/util/net/netlink.c
+endif
 
 # They link the library itself: the answers are fi_info that it copies and prints.
 net_test_libs = prov/util/libutil.la src/base/libbase.la src/libfabric.la $(CMOCKA_LIBS)

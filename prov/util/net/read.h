@@ -5,7 +5,7 @@
  * read.h - the ways to read the interfaces from the kernel.
  *
  * Each appends raw entries to a list, with iface->kind classified from the interface alone.
- * net_list_read() uses netlink, and the other in a process that may not.
+ * net_list_read() uses netlink, and ioctl in a process that may not; with --enable-portable, getifaddrs().
  */
 #ifndef NET_READ_H
 #define NET_READ_H
@@ -22,6 +22,9 @@ int net_read_ioctl(struct net_list *list);
 
 /* net_route_has - is there a route to @dest by the interface @index, which is not the default route?  By netlink. */
 bool net_route_has(unsigned index, const struct sockaddr *dest);
+
+/* net_read_ifaddrs - where there is no netlink. */
+int net_read_ifaddrs(struct net_list *list);
 
 /* net_mask_prefix - the number of leading ones of a netmask; NULL: 0. */
 uint8_t net_mask_prefix(const struct sockaddr *mask);

@@ -7,7 +7,7 @@
  * A set is named by its descriptor, which a thread may sleep on as on any other, and which may be a member of
  * another set.  What FI_GETWAIT gives is the descriptor of a set.  Readiness is level-triggered.
  *
- * fdset.c makes sets by epoll.  fdset_poll.c (--enable-portable=poll) makes them by poll() and a thread, for systems
+ * fdset.c makes sets by epoll.  fdset_poll.c (--enable-portable) makes them by poll() and a thread, for systems
  * that have no epoll and as a check of what callers rely on: there the descriptor of a set follows its members when
  * they become ready, and is brought up to date by fdset_look(), fdset_wait() and fdset_settle() when they no longer
  * are.  So a thread that is about to sleep on the descriptor by other means calls fdset_settle() last.
@@ -53,7 +53,7 @@ void fdset_remove(int set, int fd);
 int fdset_look(int set, struct fdset_event *ev, unsigned max);
 int fdset_wait(int set, struct fdset_event *ev, unsigned max, int ms);
 
-#ifdef PORTABLE_POLL
+#ifdef PORTABLE
 /* fdset_settle - the descriptor shows how the members are now. */
 void fdset_settle(int set);
 

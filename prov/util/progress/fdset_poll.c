@@ -4,7 +4,7 @@
 /*
  * fdset_poll.c - sets of descriptors by poll(), and a thread.
  *
- * The descriptor of a set is an eventfd.  It is shown (made readable) once a member is ready, and hidden by the next
+ * The descriptor of a set is that of an event.  It is shown (made readable) once a member is ready, and hidden by the next
  * look that finds none.  While some thread may sleep on it, the set is watched: one thread of the process polls the
  * members of all watched sets that are not shown, shows those that have one, and leaves them alone until they are
  * hidden.  A look at a set looks at the sets among its members first, so that it does not depend on that thread.
@@ -15,18 +15,17 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/list.h"
+#include "base/os/event.h"
 #include "base/thread.h"
 
 #define ROOM_MIN 8
 
 struct set {
 	struct list node;		/* on sets */
-	int fd;				/* the eventfd */
+	struct os_event ev;		/* ev.fd: the set's */
 	bool shown;			/* it is readable */
 	bool watched;
 	unsigned cnt, room;		/* of the two arrays */
@@ -37,7 +36,7 @@ struct set {
 
 struct watcher {
 	pthread_t thread;
-	int kickfd;			/* an eventfd: look again */
+	struct os_event kick;		/* look again */
 	bool stop;
 };
 
@@ -78,7 +77,7 @@ static struct set *find_set(int fd)
 	struct set *set;
 
 	list_for_each_entry(set, &sets, node)
-		if (set->fd == fd)
+		if (set->ev.fd == fd)
 			return set;
 	return NULL;
 }
@@ -130,20 +129,18 @@ static void write_member(struct set *set, unsigned i, int fd, uint32_t events, v
 static void watcher_kick(void)
 {
 	if (watcher)
-		eventfd_write(watcher->kickfd, 1);
+		os_event_signal(&watcher->kick);
 }
 
 static void show_set(struct set *set, bool shown)
 {
-	eventfd_t cnt;
-
 	if (set->shown == shown)
 		return;
 	set->shown = shown;
 	if (shown) {
-		eventfd_write(set->fd, 1);
+		os_event_signal(&set->ev);
 	} else {
-		eventfd_read(set->fd, &cnt);
+		os_event_clear(&set->ev);
 		watcher_kick();
 	}
 }
@@ -210,7 +207,7 @@ static int watcher_collect(const struct watcher *w, struct pollfd **all_p)
 	if (!all)
 		return -1;
 	*all_p = all;
-	all[0] = (struct pollfd) { .fd = w->kickfd, .events = POLLIN };
+	all[0] = (struct pollfd) { .fd = w->kick.fd, .events = POLLIN };
 	cnt = 1;
 	list_for_each_entry(set, &sets, node)
 		for (i = 0; set->watched && !set->shown && i < set->cnt; i++)
@@ -222,12 +219,11 @@ static void *watcher_run(void *arg)
 {
 	struct pollfd *all = NULL;
 	struct watcher *w = arg;
-	eventfd_t kicks;
 	int cnt;
 
 	pthread_mutex_lock(&lock);
 	while (!w->stop) {
-		eventfd_read(w->kickfd, &kicks);
+		os_event_clear(&w->kick);
 		cnt = watcher_collect(w, &all);
 		pthread_mutex_unlock(&lock);
 		if (cnt > 0)
@@ -252,11 +248,11 @@ static int watcher_start(void)
 	w = calloc(1, sizeof(*w));
 	if (!w)
 		return -ENOMEM;
-	w->kickfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	ret = w->kickfd < 0 ? -errno : thread_start(&w->thread, watcher_run, w);
+	ret = os_event_open(&w->kick);
+	if (!ret)
+		ret = thread_start(&w->thread, watcher_run, w);
 	if (ret) {
-		if (w->kickfd >= 0)
-			close(w->kickfd);
+		os_event_close(&w->kick);
 		free(w);
 		return ret;
 	}
@@ -270,7 +266,7 @@ static void watcher_stop(struct watcher *w)
 	if (!w)
 		return;
 	pthread_join(w->thread, NULL);
-	close(w->kickfd);
+	os_event_close(&w->kick);
 	free(w);
 }
 
@@ -283,16 +279,15 @@ int fdset_open(void)
 
 	if (!set)
 		return -ENOMEM;
-	set->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (set->fd < 0) {
-		ret = -errno;
+	ret = os_event_open(&set->ev);
+	if (ret) {
 		free(set);
 		return ret;
 	}
 	pthread_mutex_lock(&lock);
 	list_add_tail(&set->node, &sets);
 	pthread_mutex_unlock(&lock);
-	return set->fd;
+	return set->ev.fd;
 }
 
 void fdset_forget(int fd)
@@ -324,6 +319,7 @@ void fdset_close(int fd)
 		list_del(&set->node);
 		free(set->members);
 		free(set->wants);
+		os_event_close(&set->ev);
 		free(set);
 	}
 	if (watcher && list_empty(&sets)) {
@@ -332,7 +328,6 @@ void fdset_close(int fd)
 		watcher_kick();
 		watcher = NULL;
 	}
-	close(fd);
 	pthread_mutex_unlock(&lock);
 	watcher_stop(ended);
 }

@@ -7,9 +7,6 @@
 #include <rdma/fi_errno.h>
 #include <sched.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
-#include <sys/timerfd.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/line.h"
@@ -66,8 +63,8 @@ int obj_prog_new(struct obj_groups *groups, enum lock_kind kind, struct obj_prog
 	pthread_mutex_init(&prog->lead_lock, NULL);
 	list_init(&prog->node);
 	prog->groups = groups;
-	prog->timerfd = -1;
-	prog->kickfd = -1;
+	prog->alarm.event = OS_EVENT_NONE;
+	prog->kick = OS_EVENT_NONE;
 	prog->set_fd = -1;
 	atomic_init(&prog->refs, 1);
 	if (groups) {
@@ -135,15 +132,13 @@ static void close_pollers(struct obj_prog *prog)
 	prog->solo = NULL;
 	while ((poller = list_pop_entry(&prog->pollers, struct obj_poller, node)))
 		poller->ops->close(poller);
-	if (prog->timerfd >= 0) {
-		fdset_forget(prog->timerfd);
-		fdset_forget(prog->kickfd);
-		close(prog->timerfd);
-		close(prog->kickfd);
+	if (prog->alarm.event.fd >= 0) {
+		fdset_forget(prog->alarm.event.fd);
+		fdset_forget(prog->kick.fd);
+		os_alarm_close(&prog->alarm);
+		os_event_close(&prog->kick);
 	}
 	obj_prog_close_fd(prog);
-	prog->timerfd = -1;
-	prog->kickfd = -1;
 	prog->timer_ns = 0;
 	close_state(prog);
 }
@@ -354,21 +349,19 @@ bool obj_prog_others_active(const struct obj_poller *poller)
 
 static int make_timer(struct obj_prog *prog)
 {
-	int fd, err;
+	int ret;
 
-	if (prog->timerfd >= 0 || obj_prog_is_closed(prog))
+	if (prog->alarm.event.fd >= 0 || obj_prog_is_closed(prog))
 		return 0;
-	fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (fd < 0)
-		return -errno;
-	prog->kickfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (prog->kickfd < 0) {
-		err = errno;
-		close(fd);
-		return -err;
+	ret = os_alarm_open(&prog->alarm);
+	if (ret)
+		return ret;
+	ret = os_event_open(&prog->kick);
+	if (ret) {
+		os_alarm_close(&prog->alarm);
+		return ret;
 	}
-	prog->timerfd = fd;
-	prog->timerfd_ns = prog->timer_ns = UINT64_MAX;
+	prog->alarm_ns = prog->timer_ns = UINT64_MAX;
 	return 0;
 }
 
@@ -379,10 +372,10 @@ static int prog_watch(struct obj_prog *prog, int set, unsigned *seen)
 	int ret = make_timer(prog);
 
 	/* The timer and the kick count as the first poller. */
-	if (!ret && !*seen && prog->timerfd >= 0) {
-		ret = fdset_add(set, prog->timerfd, POLLIN, NULL);
+	if (!ret && !*seen && prog->alarm.event.fd >= 0) {
+		ret = fdset_add(set, prog->alarm.event.fd, POLLIN, NULL);
 		if (!ret || ret == -EEXIST)	/* the kick failed before */
-			ret = fdset_add(set, prog->kickfd, POLLIN, NULL);
+			ret = fdset_add(set, prog->kick.fd, POLLIN, NULL);
 		*seen = !ret;
 	}
 	if (ret || *seen > prog->poller_cnt)
@@ -423,30 +416,23 @@ int obj_prog_fd(struct obj_prog *prog)
 	return ret;
 }
 
-/* Setting a timer that fires at once costs ten times as much as writing to an eventfd: it is an
+/* Setting a timer that fires at once costs ten times as much as signalling an event: it is an
  * interrupt.  A deadline that the timer has already costs nothing.
  */
 void obj_prog_set_timer(struct obj_prog *prog, uint64_t deadline_ns)
 {
-	struct itimerspec spec = { 0 };
-	eventfd_t cnt;
-
 	if (deadline_ns <= 1) {
 		prog->timer_ns = 1;
-		eventfd_write(prog->kickfd, 1);
+		os_event_signal(&prog->kick);
 		return;
 	}
 	if (prog->timer_ns == 1)
-		eventfd_read(prog->kickfd, &cnt);
+		os_event_clear(&prog->kick);
 	prog->timer_ns = deadline_ns;
-	if (deadline_ns == prog->timerfd_ns)
+	if (deadline_ns == prog->alarm_ns)
 		return;
-	prog->timerfd_ns = deadline_ns;
-	if (deadline_ns != UINT64_MAX) {
-		spec.it_value.tv_sec = (time_t) (deadline_ns / CLOCK_NS_PER_S);
-		spec.it_value.tv_nsec = (long) (deadline_ns % CLOCK_NS_PER_S);
-	}
-	timerfd_settime(prog->timerfd, TFD_TIMER_ABSTIME, &spec, NULL);
+	prog->alarm_ns = deadline_ns;
+	os_alarm_set(&prog->alarm, deadline_ns);
 }
 
 /* A timer that is set to fire sooner is left alone: waking once for nothing when it

@@ -29,6 +29,8 @@
 
 #include "base/list.h"
 #include "base/lock.h"
+#include "base/os/alarm.h"
+#include "base/os/event.h"
 #include "base/relax.h"
 #include "progress/policy.h"
 
@@ -145,9 +147,9 @@ struct obj_prog {
 	_Atomic unsigned refs;		/* endpoints, queues and counters; last one frees */
 	int set_fd;			/* what obj_prog_fd() gives; -1 until needed */
 	unsigned seen;			/* pollers that are in it */
-	int timerfd;			/* fires at @timerfd_ns; -1 */
-	int kickfd;			/* an eventfd, readable once @timer_ns is 1, until the next arm; -1 */
-	uint64_t timerfd_ns;		/* UINT64_MAX: it does not fire */
+	struct os_alarm alarm;		/* fires at @alarm_ns; open once a thread has slept */
+	struct os_event kick;		/* signalled once @timer_ns is 1, until the next arm; open as @alarm is */
+	uint64_t alarm_ns;		/* UINT64_MAX: it does not fire */
 	uint64_t timer_ns;		/* when sleepers wake; 0: none ever slept; 1: now; UINT64_MAX: never */
 	pthread_mutex_t lead_lock;	/* guards the next three; within it only that of a wait object is taken */
 	struct obj_wait *lead;		/* the object whose blocked threads sleep until our fds show work; or NULL */

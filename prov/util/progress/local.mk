@@ -18,7 +18,7 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/progress/wake.h \
 	prov/util/progress/waker.c
 
-if PORTABLE_POLL
+if PORTABLE
 prov_util_libutil_la_SOURCES += prov/util/progress/fdset_poll.c
 else
 prov_util_libutil_la_SOURCES += prov/util/progress/fdset.c

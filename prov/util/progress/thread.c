@@ -7,10 +7,9 @@
 #include <rdma/fi_errno.h>
 #include <rdma/providers/fi_log.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include "base/clock.h"
+#include "base/os/event.h"
 #include "base/thread.h"
 #include "progress/group.h"
 #include "progress/fdset.h"
@@ -29,7 +28,7 @@ struct obj_auto_watch {
 struct obj_auto {
 	pthread_t thread;
 	int set_fd;
-	int kickfd;			/* eventfd */
+	struct os_event kick;
 	pthread_mutex_t lock;		/* guards what follows; taken before any prog->lock */
 	struct list watches;
 	bool stop;
@@ -144,11 +143,9 @@ static bool is_watched(struct obj_auto *autop, const void *ptr)
 static void on_event(struct obj_auto *autop, void *ptr)
 {
 	struct obj_auto_watch *w = ptr;
-	uint64_t cnt;
 
 	if (ptr == autop) {
-		if (read(autop->kickfd, &cnt, sizeof(cnt)) < 0)
-			return;
+		os_event_clear(&autop->kick);
 	} else if (is_watched(autop, ptr)) {
 		w->watching = false;
 		obj_prog_set_driver(w->prog, OBJ_DRIVER_THREAD, OBJ_DRIVER_PROGRAM);
@@ -179,11 +176,7 @@ static void *auto_run(void *arg)
 
 static void auto_kick(struct obj_auto *autop)
 {
-	uint64_t one = 1;
-
-	/* Full means kicked already. */
-	if (write(autop->kickfd, &one, sizeof(one)) < 0)
-		return;
+	os_event_signal(&autop->kick);
 }
 
 static int start_thread(struct obj_auto *autop)
@@ -205,10 +198,11 @@ int obj_auto_start(const struct fi_provider *prov, const char *name, struct obj_
 	list_init(&autop->watches);
 	pthread_mutex_init(&autop->lock, NULL);
 	autop->set_fd = fdset_open();
-	autop->kickfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	ret = autop->kickfd < 0 ? -errno : autop->set_fd;
+	ret = os_event_open(&autop->kick);
+	if (!ret)
+		ret = autop->set_fd;
 	if (ret >= 0)
-		ret = fdset_add(autop->set_fd, autop->kickfd, POLLIN, autop);
+		ret = fdset_add(autop->set_fd, autop->kick.fd, POLLIN, autop);
 	if (!ret)
 		ret = start_thread(autop);
 	if (ret)
@@ -222,8 +216,7 @@ err_fds:
 		"files or threads, or ask for FI_PROGRESS_MANUAL\n",
 		name ? name : "?", fi_strerror(-ret));
 	fdset_close(autop->set_fd);
-	if (autop->kickfd >= 0)
-		close(autop->kickfd);
+	os_event_close(&autop->kick);
 	pthread_mutex_destroy(&autop->lock);
 	free(autop);
 	return ret;
@@ -237,7 +230,7 @@ void obj_auto_stop(struct obj_auto *autop)
 	auto_kick(autop);
 	pthread_join(autop->thread, NULL);
 	pthread_mutex_destroy(&autop->lock);
-	close(autop->kickfd);
+	os_event_close(&autop->kick);
 	fdset_close(autop->set_fd);
 	free(autop);
 }

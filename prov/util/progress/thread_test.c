@@ -155,7 +155,7 @@ static unsigned polls_beside(struct obj_prog *prog, unsigned rounds)
 	return fake_polls - before - (unsigned) (prog->polls - mine);
 }
 
-#ifdef PORTABLE_POLL
+#ifdef PORTABLE
 #define HAS_EPOLL false		/* sets look like other descriptors */
 #else
 #define HAS_EPOLL true

@@ -23,6 +23,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/os/event.h"
+
 enum obj_wake_side {
 	OBJ_WAKE_IN,
 	OBJ_WAKE_OUT,
@@ -110,7 +112,7 @@ struct obj_waker {
 	struct obj_wake *wake;		/* the owner's, under @lock */
 	pthread_mutex_t lock;		/* innermost lock */
 	pthread_cond_t left;		/* threads wait here until they may enter */
-	int evfd[OBJ_WAKE_SIDES];	/* eventfds; -1 until a thread sleeps on that side */
+	struct os_event ev[OBJ_WAKE_SIDES];	/* not open until a thread sleeps on that side */
 };
 
 /* obj_waker_init - @wake is all zero; it lies with what its owner's producers read. */

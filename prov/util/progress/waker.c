@@ -4,17 +4,13 @@
 /* waker.c - the state of wake.h with its lock and descriptors. */
 #include "progress/wake.h"
 
-#include <errno.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
-
 void obj_waker_init(struct obj_waker *waker, struct obj_wake *wake)
 {
 	int side;
 
 	waker->wake = wake;
 	for (side = 0; side < OBJ_WAKE_SIDES; side++)
-		waker->evfd[side] = -1;
+		waker->ev[side] = OS_EVENT_NONE;
 	pthread_mutex_init(&waker->lock, NULL);
 	pthread_cond_init(&waker->left, NULL);
 }
@@ -24,8 +20,7 @@ void obj_waker_fini(struct obj_waker *waker)
 	int side;
 
 	for (side = 0; side < OBJ_WAKE_SIDES; side++)
-		if (waker->evfd[side] >= 0)
-			close(waker->evfd[side]);
+		os_event_close(&waker->ev[side]);
 	pthread_cond_destroy(&waker->left);
 	pthread_mutex_destroy(&waker->lock);
 }
@@ -33,11 +28,17 @@ void obj_waker_fini(struct obj_waker *waker)
 /* open_fd - make the descriptor of @side, if there is none.  Caller holds the lock. */
 static int open_fd(struct obj_waker *waker, enum obj_wake_side side)
 {
-	unsigned readable = waker->wake->readable >> side & 1;
+	struct os_event *ev = &waker->ev[side];
+	int ret;
 
-	if (waker->evfd[side] < 0)
-		waker->evfd[side] = eventfd(readable, EFD_CLOEXEC | EFD_NONBLOCK);
-	return waker->evfd[side] < 0 ? -errno : waker->evfd[side];
+	if (ev->fd >= 0)
+		return ev->fd;
+	ret = os_event_open(ev);
+	if (ret)
+		return ret;
+	if (waker->wake->readable >> side & 1)
+		os_event_signal(ev);
+	return ev->fd;
 }
 
 int obj_waker_fd(struct obj_waker *waker, enum obj_wake_side side)
@@ -60,8 +61,8 @@ bool obj_waker_signal(struct obj_waker *waker, bool force)
 	if (wake)
 		make = obj_wake_signal(waker->wake);
 	for (side = 0; side < OBJ_WAKE_SIDES; side++)
-		if ((make >> side & 1) && waker->evfd[side] >= 0)
-			eventfd_write(waker->evfd[side], 1);
+		if ((make >> side & 1) && waker->ev[side].fd >= 0)
+			os_event_signal(&waker->ev[side]);
 	pthread_mutex_unlock(&waker->lock);
 	return wake;
 }
@@ -69,10 +70,8 @@ bool obj_waker_signal(struct obj_waker *waker, bool force)
 /* waker_drain - before the thread looks: what is written from then on makes the descriptor readable again. */
 static void waker_drain(struct obj_waker *waker, enum obj_wake_side side)
 {
-	eventfd_t cnt;
-
-	if (waker->evfd[side] >= 0)
-		eventfd_read(waker->evfd[side], &cnt);
+	if (waker->ev[side].fd >= 0)
+		os_event_clear(&waker->ev[side]);
 }
 
 int obj_waker_enter(struct obj_waker *waker, unsigned *round)

@@ -3,14 +3,12 @@
 
 #include "engine/inbox.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include "base/clock.h"
+#include "base/os/event.h"
 
 /* How often what had to wait is tried again. */
 #define RETRY_NS CLOCK_NS_PER_MS
@@ -18,7 +16,8 @@
 static const char inbox_key;
 
 struct eng_inbox {
-	struct obj_poller poller;	/* fd: an eventfd */
+	struct obj_poller poller;	/* fd: of @event */
+	struct os_event event;
 	pthread_mutex_t lock;		/* guards @posted */
 	struct list posted;		/* struct eng_work, oldest first */
 	struct list todo;		/* being run, or to be tried again; under prog->lock */
@@ -34,11 +33,8 @@ static struct eng_inbox *inbox_of(struct obj_poller *poller)
 /* The flag goes down first: who posts from now on raises it, and the fd, again. */
 static void inbox_collect(struct eng_inbox *inbox)
 {
-	uint64_t cnt;
-
 	atomic_store(&inbox->signaled, false);
-	if (read(inbox->poller.fd, &cnt, sizeof(cnt)) < 0 && errno != EAGAIN)
-		atomic_store(&inbox->signaled, true);
+	os_event_clear(&inbox->event);
 	pthread_mutex_lock(&inbox->lock);
 	list_splice_tail(&inbox->posted, &inbox->todo);
 	pthread_mutex_unlock(&inbox->lock);
@@ -86,7 +82,7 @@ static void inbox_close(struct obj_poller *poller)
 {
 	struct eng_inbox *inbox = inbox_of(poller);
 
-	close(poller->fd);
+	os_event_close(&inbox->event);
 	pthread_mutex_destroy(&inbox->lock);
 	free(inbox);
 }
@@ -107,12 +103,12 @@ static int inbox_make(struct obj_prog *prog, struct eng_inbox **inbox_p)
 		return -FI_ENOMEM;
 	inbox->poller.ops = &inbox_ops;
 	inbox->poller.key = &inbox_key;
-	inbox->poller.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (inbox->poller.fd < 0) {
-		ret = -errno;
+	ret = os_event_open(&inbox->event);
+	if (ret) {
 		free(inbox);
 		return ret;
 	}
+	inbox->poller.fd = inbox->event.fd;
 	pthread_mutex_init(&inbox->lock, NULL);
 	list_init(&inbox->posted);
 	list_init(&inbox->todo);
@@ -139,15 +135,12 @@ int eng_inbox_get(struct eng_grp *grp, struct eng_inbox **inbox_p)
 
 void eng_inbox_post(struct eng_inbox *inbox, struct eng_work *work, _Atomic bool *posted_p)
 {
-	uint64_t one = 1;
-
 	/* All under the lock: once it is released the inbox may be gone. */
 	pthread_mutex_lock(&inbox->lock);
 	list_add_tail(&work->node, &inbox->posted);
 	atomic_store(posted_p, true);
-	if (!atomic_exchange(&inbox->signaled, true) &&
-	    write(inbox->poller.fd, &one, sizeof(one)) < 0)
-		errno = 0;	/* it is full, and so readable */
+	if (!atomic_exchange(&inbox->signaled, true))
+		os_event_signal(&inbox->event);
 	pthread_mutex_unlock(&inbox->lock);
 }
 

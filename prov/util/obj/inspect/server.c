@@ -17,6 +17,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "base/os/process.h"
 #include "base/release.h"
 #include "base/thread.h"
 #include "net/inherit.h"
@@ -71,18 +72,6 @@ static bool send_look(void *arg, struct obj_look *look)
 	return send_all(*(const int *) arg, look->buf, look->len);
 }
 
-static void read_command(char *buf, size_t size)
-{
-	FILE *file = fopen("/proc/self/comm", "re");
-
-	if (!file)
-		return;
-	if (!fgets(buf, (int) size, file))
-		*buf = '\0';
-	buf[strcspn(buf, "\n")] = '\0';
-	fclose(file);
-}
-
 static bool send_process(int fd, struct obj_look *look)
 {
 	struct inspect_process *process;
@@ -92,7 +81,7 @@ static bool send_process(int fd, struct obj_look *look)
 	process->pid = (int32_t) getpid();
 	process->eps = obj_shown_count();
 	snprintf(process->release, sizeof(process->release), "%s", release_long());
-	read_command(process->command, sizeof(process->command));
+	os_process_command(process->command, sizeof(process->command));
 	return send_look(&fd, look);
 }
 

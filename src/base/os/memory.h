@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * memory.h - memory that processes share, by a descriptor.
+ *
+ * Linux: a memfd, whose size is sealed. POSIX: shm_open() of a name that is removed at once. There a peer
+ * can truncate what it has shared: a process that maps it trusts the peers of its user.
+ */
+#ifndef OS_MEMORY_H
+#define OS_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* os_memory_make - @size bytes of zeros that have no name.  Returns the descriptor, or a negative errno. */
+int os_memory_make(size_t size);
+
+/* os_memory_is_fixed - nothing can change the size of the memory of a peer, and we may write to it. */
+bool os_memory_is_fixed(int fd);
+
+/* os_memory_keep - a child process gets no copy of this mapping, where the system can do that.
+ * os_memory_place - prefer pages near the processor of this thread, which has not written to it.
+ */
+void os_memory_keep(void *mem, size_t size);
+void os_memory_place(void *mem, size_t size);
+
+#endif
