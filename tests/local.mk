@@ -75,7 +75,8 @@ script_tests = \
 	tests/wire/table_test
 dist_check_SCRIPTS += $(script_tests)
 TESTS += $(script_tests)
-EXTRA_DIST += tests/README.md tests/tap.sh tests/valgrind.supp tests/compat/two.c
+EXTRA_DIST += tests/README.md tests/tap.sh tests/valgrind.supp tests/compat/two.c tests/cross/README.md
+dist_noinst_SCRIPTS += tests/cross/cmocka tests/cross/units
 
 # The limit that a program sets itself.
 check_PROGRAMS += tests/tools/limit_time
