@@ -382,7 +382,7 @@ static void a_read_after_a_read(void **state)
 		rar(LONG, 8, 1);
 }
 
-/* Behind a long write, which they have in common with the last word of the region. */
+/* Behind a long write that covers the eight bytes at the end of the region, too. */
 static void atomics_after_atomics(void **state)
 {
 	uint64_t put[4] = { 11, 22, 33, 44 }, got[4], left, at = target() + LONG - 8;
