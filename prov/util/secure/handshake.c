@@ -325,4 +325,44 @@ int sec_shake_open(const struct sec_shake_attr *attr, struct sec_shake **shake_p
 {
 	return -FI_ENOSYS;
 }
+
+/* There is no handshake that these could be called with. */
+void sec_shake_close(struct sec_shake *shake)
+{
+}
+
+enum sec_shake_state sec_shake_feed(struct sec_shake *shake, const uint8_t *buf, size_t len)
+{
+	return SEC_SHAKE_FAILED;
+}
+
+size_t sec_shake_take(struct sec_shake *shake, uint8_t *buf, size_t size)
+{
+	return 0;
+}
+
+enum sec_shake_state sec_shake_state(const struct sec_shake *shake)
+{
+	return SEC_SHAKE_FAILED;
+}
+
+const char *sec_shake_why(const struct sec_shake *shake)
+{
+	return NULL;
+}
+
+const uint8_t *sec_shake_key_name(const struct sec_shake *shake)
+{
+	return NULL;
+}
+
+const struct sec_context *sec_shake_context(const struct sec_shake *shake)
+{
+	return NULL;
+}
+
+bool sec_shake_export(struct sec_shake *shake, uint8_t secret[SEC_HASH_SIZE])
+{
+	return false;
+}
 #endif
