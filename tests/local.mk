@@ -89,7 +89,7 @@ TESTS += tests/wire/replay
 tests_wire_replay_SOURCES = tests/wire/replay.c prov/rxm/wire.c prov/rxm/wire.h prov/shm/handshake.c
 tests_wire_replay_CFLAGS = $(AM_CFLAGS)
 tests_wire_replay_LDADD = prov/rxd/librxdlink.la prov/tcp/libtcplink.la $(prov_util_libs) src/libfabric.la
-EXTRA_DIST += tests/wire/README.md tests/wire/releases tests/wire/faults tests/wire/versions tests/wire/recorded
+EXTRA_DIST += tests/wire/README.md tests/wire/order_live tests/wire/releases tests/wire/faults tests/wire/versions tests/wire/recorded
 
 # What ompi_test compiles with the MPI that is installed.
 EXTRA_DIST += tests/mpi/README.md tests/mpi/mt.c tests/mpi/mt.h tests/mpi/p2p.c tests/mpi/types.c \
