@@ -65,13 +65,13 @@ static bool other_user_ns(pid_t pid)
 	       read_text(name, theirs, sizeof(theirs)) >= 0 && strcmp(ours, theirs);
 }
 
-/* is_undumpable - the kernel gives the files of such a process to root. */
+/* is_undumpable - the kernel gives the files of such a process to root, and the directory of them to its user. */
 static bool is_undumpable(pid_t pid)
 {
 	char name[64];
 	struct stat st;
 
-	snprintf(name, sizeof(name), "/proc/%ld", (long) pid);
+	snprintf(name, sizeof(name), "/proc/%ld/status", (long) pid);
 	return !stat(name, &st) && st.st_uid != geteuid();
 }
 
