@@ -82,4 +82,5 @@ void tcp_route(const struct chan *base, struct chan_route *path)
 	path->same_host = conn->same_host;
 	find_traffic(conn, &path->traffic);
 	chan_route_avoids(base, path);
+	chan_route_slow(link->iface, conn->peer.sa.sa_family, path);
 }

@@ -3,13 +3,17 @@
 
 #include "channel/route.h"
 
+#include <net/if.h>
+#include <pthread.h>
 #include <rdma/fi_errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/net_addr.h"
 #include "channel/chan.h"
 #include "channel/host.h"
+#include "net/iface.h"
 #include "obj/inspect/record.h"
 
 void chan_route_said(struct chan *chan, struct chan_version ours, const struct chan_version *theirs,
@@ -83,6 +87,50 @@ void chan_route_avoids(const struct chan *chan, struct chan_route *path)
 	else
 		snprintf(path->why, sizeof(path->why), "shared memory is not used: %s",
 			 refusal_text(chan->local_err));
+}
+
+/* What the last look at the interfaces has found for one of them. */
+static struct {
+	pthread_mutex_t lock;
+	int family;
+	char name[IF_NAMESIZE];
+	char why[CHAN_WHY_MAX];		/* "": it is the fastest */
+} fastest = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static unsigned mbit(uint64_t speed)
+{
+	return (unsigned) (speed / 1000000);
+}
+
+static void look_for_faster(const char *name, int family)
+{
+	const struct net_iface *faster;
+	struct net_list list;
+
+	snprintf(fastest.name, sizeof(fastest.name), "%s", name);
+	fastest.family = family;
+	*fastest.why = '\0';
+	if (net_list_recent(&list))
+		return;
+	faster = net_list_faster(&list, name, family);
+	if (faster)
+		snprintf(fastest.why, sizeof(fastest.why), "%s of %u Mbit/s is up, too, and faster than %s: the peer's "
+			 "address and the kernel's route to it choose the interface (fi_info --path)", faster->name,
+			 mbit(faster->speed), name);
+	net_list_free(&list);
+}
+
+void chan_route_slow(const char *iface, int family, struct chan_route *path)
+{
+	if (path->same_host || *path->why || !*iface)
+		return;
+	pthread_mutex_lock(&fastest.lock);
+	if (fastest.family != family || strcmp(fastest.name, iface))
+		look_for_faster(iface, family);
+	snprintf(path->why, sizeof(path->why), "%s", fastest.why);
+	pthread_mutex_unlock(&fastest.lock);
+	if (*path->why)
+		path->surprise = CHAN_SLOW;
 }
 
 /* ---- texts ---------------------------------------------------------------------------------- */

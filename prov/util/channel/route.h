@@ -29,6 +29,7 @@ enum chan_surprise {
 	CHAN_EXPECTED,
 	CHAN_SOCKETS,		/* a peer on the same host is reached by sockets */
 	CHAN_COPIES,		/* the memory of a peer on the same host cannot be read */
+	CHAN_SLOW,		/* another host is reached by an interface that is not the fastest */
 	CHAN_SURPRISES
 };
 
@@ -65,6 +66,11 @@ bool chan_route_same_host(const struct chan *chan);
  * @path: same_host is set; nothing happens for a peer on another host
  */
 void chan_route_avoids(const struct chan *chan, struct chan_route *path);
+
+/* chan_route_slow - the same for a peer on another host, reached by the interface @iface.  It looks at the
+ * interfaces once, and again where a connection has another one than that before.
+ */
+void chan_route_slow(const char *iface, int family, struct chan_route *path);
 
 /* chan_route_text - what is known of the route of a connection that stands, in @path, and as text.
  * @buf: CHAN_ROUTE_TEXT_MAX bytes.  Returns @buf.

@@ -4,6 +4,8 @@
 /* The text of a path, its reasons, and the lines in the log. */
 #include "channel/test/fake_link.h"
 
+#include <sys/socket.h>
+
 #include "channel/host.h"
 #include "channel/route.h"
 #include "obj/inspect/record.h"
@@ -132,6 +134,22 @@ static void test_other_container(void **state)
 	free(peer);
 }
 
+/* The interfaces of this host, where no speed is known of most; the choice itself has its test in net/iface. */
+static void test_slow(void **state)
+{
+	struct chan_route path = { .same_host = true };
+
+	chan_route_slow("lo", AF_INET, &path);
+	path.same_host = false;
+	chan_route_slow("", AF_INET, &path);
+	chan_route_slow("lo", AF_INET, &path);
+	chan_route_slow("nonesuch", AF_INET, &path);
+	assert_true(!*path.why && path.surprise == CHAN_EXPECTED);
+	snprintf(path.why, sizeof(path.why), "another reason");
+	chan_route_slow("lo", AF_INET, &path);
+	assert_string_equal(path.why, "another reason");
+}
+
 /* A line for each connection; one warning for each kind of surprise. */
 static void test_log(void **state)
 {
@@ -169,6 +187,7 @@ static void test_log(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(test_slow),
 		TEST(test_log),		/* first: what is warned of once */
 		TEST(test_versions),
 		TEST(test_traffic),

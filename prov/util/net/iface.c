@@ -236,6 +236,31 @@ const struct net_ifaddr *net_list_find(const struct net_list *list, const struct
 	return NULL;
 }
 
+static const struct net_iface *iface_by_name(const struct net_list *list, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < list->iface_cnt; i++)
+		if (!strcmp(list->iface[i].name, name))
+			return &list->iface[i];
+	return NULL;
+}
+
+const struct net_iface *net_list_faster(const struct net_list *list, const char *name, int family)
+{
+	const struct net_iface *used = iface_by_name(list, name), *best = used, *iface;
+	size_t i;
+
+	if (!used || !used->speed)
+		return NULL;
+	for (i = 0; i < list->addr_cnt; i++) {
+		iface = net_list_iface(list, &list->addr[i]);
+		if (iface->up && iface->speed > best->speed && list->addr[i].addr.sa.sa_family == family)
+			best = iface;
+	}
+	return best == used ? NULL : best;
+}
+
 static const char *first_addr(const struct net_list *list, size_t iface, char *buf, size_t len)
 {
 	const union net_sa *sa;

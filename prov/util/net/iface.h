@@ -128,4 +128,9 @@ char *net_list_names(const struct net_list *list, char *buf, size_t len);
 /* net_list_find - the entry with the host of @sa (ports ignored), or NULL. */
 const struct net_ifaddr *net_list_find(const struct net_list *list, const struct sockaddr *sa);
 
+/* net_list_faster - the fastest interface with an address of @family, if it is up, and faster than the one called
+ * @name, the speed of which is known; or NULL.  Pure.
+ */
+const struct net_iface *net_list_faster(const struct net_list *list, const char *name, int family);
+
 #endif

@@ -125,6 +125,28 @@ static void test_uplink_among_equals(void **state)
 	net_list_free(&list);
 }
 
+static void test_faster(void **state)
+{
+	struct net_list list = { 0 };
+
+	make_iface(&list, "eth0", "", UP)->speed = UINT64_C(1000000000);
+	make_addr(&list, "10.0.0.1", 24);
+	make_iface(&list, "eth1", "", UP)->speed = UINT64_C(100000000000);
+	make_addr(&list, "10.0.1.1", 24);
+	make_iface(&list, "eth2", "", UP)->speed = UINT64_C(200000000000);
+	make_addr(&list, "fd00::1", 64);
+	make_iface(&list, "docker0", "bridge", UP);
+	make_addr(&list, "10.0.3.1", 24);
+	assert_ptr_equal(net_list_faster(&list, "eth0", AF_INET), &list.iface[1]);
+	assert_ptr_equal(net_list_faster(&list, "eth0", AF_INET6), &list.iface[2]);
+	assert_null(net_list_faster(&list, "eth1", AF_INET));
+	assert_null(net_list_faster(&list, "docker0", AF_INET));	/* its speed is not known */
+	assert_null(net_list_faster(&list, "eth9", AF_INET));
+	list.iface[1].up = false;
+	assert_null(net_list_faster(&list, "eth0", AF_INET));
+	net_list_free(&list);
+}
+
 static void test_bridge_of_a_device_is_the_way_out(void **state)
 {
 	struct net_list list = { 0 };
@@ -431,6 +453,7 @@ int main(void)
 		cmocka_unit_test(test_laptop),
 		cmocka_unit_test(test_cluster),
 		cmocka_unit_test(test_uplink_among_equals),
+		cmocka_unit_test(test_faster),
 		cmocka_unit_test(test_bridge_of_a_device_is_the_way_out),
 		cmocka_unit_test(test_order_of_addresses),
 		cmocka_unit_test(test_rank_is_total),
