@@ -255,6 +255,10 @@ if HAVE_SHM
 check_PROGRAMS += tests/top/scene
 tests_top_scene_SOURCES = tests/top/scene.c
 tests_top_scene_LDADD = src/libfabric.la
+check_PROGRAMS += tests/top/profile_test
+tests_top_profile_test_SOURCES = tests/top/profile_test.c
+tests_top_profile_test_LDADD = src/libfabric.la
+TESTS += tests/top/profile_test
 dist_check_SCRIPTS += tests/top/top_test tests/top/keys_test
 TESTS += tests/top/top_test tests/top/keys_test
 endif

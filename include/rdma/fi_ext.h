@@ -157,4 +157,9 @@ FI_INLINE int fi_import_log(uint32_t version, uint64_t flags,
 }
 #endif
 
+/* ---- profiles ------------------------------------------------------------- */
+
+/* Flag of fi_profile_open() on an endpoint: of one of its peers; context is the address of a fi_addr_t. */
+#define FI_PROFILE_PEER		(1ULL << 58)
+
 #endif /* FI_EXT_H */

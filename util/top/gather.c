@@ -296,6 +296,8 @@ static void clean_all(union record *r)
 		clean_text(r->ep.provider, sizeof(r->ep.provider));
 		clean_text(r->ep.kind, sizeof(r->ep.kind));
 		clean_text(r->ep.addr, sizeof(r->ep.addr));
+		clean_text(r->ep.driver, sizeof(r->ep.driver));
+		clean_text(r->ep.threading, sizeof(r->ep.threading));
 		break;
 	case INSPECT_PEER:
 		clean_text(r->peer.addr, sizeof(r->peer.addr));

@@ -23,8 +23,11 @@ static void text_ep(const struct inspect_ep *ep, FILE *out)
 {
 	fprintf(out, "  endpoint %s %s %s: %" PRIu64 " sends in progress, posted receives %" PRIu64 " tagged "
 		"%" PRIu64 " other, unexpected messages %" PRIu64 " tagged %" PRIu64 " other (%" PRIu64
-		" bytes kept)%s\n", ep->provider, ep->kind, ep->addr, ep->sends, ep->tagged, ep->msgs,
+		" bytes kept)%s", ep->provider, ep->kind, ep->addr, ep->sends, ep->tagged, ep->msgs,
 		ep->unexp_tagged, ep->unexp_msgs, ep->held, ep->sleepers ? ", the program sleeps in a call" : "");
+	if (*ep->driver)
+		fprintf(out, ", %s, driven by the %s", ep->threading, ep->driver);
+	fprintf(out, "\n");
 }
 
 /* text_amount - "12 bytes", with the rate where there is one. */
@@ -169,6 +172,9 @@ static const struct {
 
 static void json_ep(struct json *j, const struct inspect_ep *ep)
 {
+	char group[20];
+
+	snprintf(group, sizeof(group), "%" PRIx64, ep->group);
 	json_str(j, "provider", ep->provider);
 	json_str(j, "type", ep->kind);
 	json_str(j, "addr", ep->addr);
@@ -180,6 +186,9 @@ static void json_ep(struct json *j, const struct inspect_ep *ep)
 	json_u64(j, "held_bytes", ep->held);
 	json_u64(j, "polls", ep->polls);
 	json_u64(j, "sleepers", ep->sleepers);
+	json_str(j, "group", group);
+	json_str(j, "driver", ep->driver);
+	json_str(j, "threading", ep->threading);
 }
 
 static void json_peer(struct json *j, const struct inspect_peer *peer)

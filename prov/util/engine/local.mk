@@ -65,6 +65,7 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/engine/msg/tx.c \
 	prov/util/engine/tx.h \
 	prov/util/engine/msg/unexp.c \
+	prov/util/engine/conn/profile.c \
 	prov/util/engine/conn/seen.c \
 	prov/util/engine/seen.h \
 	prov/util/engine/msg/wire.c \

@@ -20,6 +20,15 @@
 /* eng_seen_add - @ep, which is enabled, can be looked at until obj_shown_remove(&ep->shown). */
 void eng_seen_add(struct eng_ep *ep);
 
+/* eng_seen_peer - fill in the numbers of @rec, zeroed before.
+ * @want: enum inspect_want; with INSPECT_PATHS @path, INSPECT_PATH bytes, "" at first, gets a text
+ * Caller holds prog->lock.
+ */
+void eng_seen_peer(struct eng_peer *peer, struct inspect_peer *rec, uint32_t want, char *path);
+
+/* eng_profile_open - ops_open of an endpoint: fi_profile(3). */
+int eng_profile_open(struct fid *fid, const char *name, uint64_t flags, void **ops, void *context);
+
 /* eng_seen_forget - @peer goes: a look in progress continues with the next one. */
 static inline void eng_seen_forget(struct eng_peer *peer)
 {

@@ -330,6 +330,7 @@ struct fi_ops eng_ep_fid_ops = {
 	.close = ep_close,
 	.bind = obj_ep_bind,
 	.control = obj_ep_control,
+	.ops_open = eng_profile_open,
 };
 OBJ_OPS_TABLE(eng_ep_fid_ops, fid)
 

@@ -59,10 +59,49 @@ static void count_rxc(const struct eng_ep *ep, struct inspect_ep *rec)
 	}
 }
 
+static const char *driver_text(struct obj_prog *prog)
+{
+	switch (atomic_load_explicit(&prog->driver, memory_order_relaxed)) {
+	case OBJ_DRIVER_SLEEPERS:
+		return "sleepers";
+	case OBJ_DRIVER_THREAD:
+		return "thread";
+	default:
+		return "program";
+	}
+}
+
+static const char *threading_text(const struct eng_ep *ep)
+{
+	switch (ep->base.info->domain_attr->threading) {
+	case FI_THREAD_SAFE:
+		return "FI_THREAD_SAFE";
+	case FI_THREAD_ENDPOINT:
+		return "FI_THREAD_ENDPOINT";
+	case FI_THREAD_COMPLETION:
+		return "FI_THREAD_COMPLETION";
+	case FI_THREAD_DOMAIN:
+		return "FI_THREAD_DOMAIN";
+	default:
+		return "FI_THREAD_UNSPEC";
+	}
+}
+
+/* look_group - who polls the endpoint, and under which rules. */
+static void look_group(const struct eng_ep *ep, struct inspect_ep *rec)
+{
+	struct obj_prog *prog = ep->base.prog;
+
+	rec->polls = atomic_load_explicit(&prog->polls, memory_order_relaxed);
+	rec->sleepers = atomic_load_explicit(&prog->sleepers, memory_order_relaxed);
+	rec->group = (uintptr_t) prog;
+	snprintf(rec->driver, sizeof(rec->driver), "%s", driver_text(prog));
+	snprintf(rec->threading, sizeof(rec->threading), "%s", threading_text(ep));
+}
+
 static bool look_ep(struct eng_ep *ep, struct obj_look *look)
 {
 	struct inspect_ep *rec = obj_look_add(look, INSPECT_EP, sizeof(*rec));
-	struct obj_prog *prog = ep->base.prog;
 	struct list *item;
 
 	if (!rec)
@@ -77,8 +116,7 @@ static bool look_ep(struct eng_ep *ep, struct obj_look *look)
 		rec->peers++;
 	rec->sends = ep->tx_out;
 	rec->held = ep->held;
-	rec->polls = atomic_load_explicit(&prog->polls, memory_order_relaxed);
-	rec->sleepers = atomic_load_explicit(&prog->sleepers, memory_order_relaxed);
+	look_group(ep, rec);
 	ep->shown.next = list_empty(&ep->peers) ? NULL :
 			 container_of(ep->peers.next, struct eng_peer, node);
 	return true;
@@ -146,29 +184,8 @@ static void look_sends(const struct eng_peer *peer, struct obj_look *look)
 	}
 }
 
-static void look_path(struct eng_peer *peer, struct obj_look *look, struct inspect_peer *rec)
+void eng_seen_peer(struct eng_peer *peer, struct inspect_peer *rec, uint32_t want, char *path)
 {
-	char text[INSPECT_PATH] = "";
-	struct inspect_path *path;
-
-	if (!peer->ops)
-		return;
-	peer->ops->look(peer, rec, look->want, text);
-	if (!*text)
-		return;
-	path = obj_look_add(look, INSPECT_PATH_TEXT, sizeof(*path));
-	if (path)
-		memcpy(path->text, text, sizeof(text));
-}
-
-static void look_peer(struct eng_peer *peer, struct obj_look *look)
-{
-	struct inspect_peer *rec = obj_look_add(look, INSPECT_PEER, sizeof(*rec));
-
-	if (!rec)
-		return;
-	rec->fi_addr = peer->fi_addr;
-	copy_peer(peer, rec->addr);
 	snprintf(rec->link, sizeof(rec->link), "%s", peer->ops ? peer->ops->name : "");
 	snprintf(rec->state, sizeof(rec->state), "%s", peer->slow & ENG_PEER_IDLE ? "idle" : "open");
 	rec->sends = peer->tx_cnt;
@@ -177,7 +194,24 @@ static void look_peer(struct eng_peer *peer, struct obj_look *look)
 	rec->msg_bytes = peer->unexp_bytes;
 	rec->held = peer->held;
 	rec->xoff = (peer->slow & ENG_PEER_XOFF ? 1 : 0) | (peer->told_xoff ? 2 : 0);
-	look_path(peer, look, rec);
+	if (peer->ops)
+		peer->ops->look(peer, rec, want, path);
+}
+
+static void look_peer(struct eng_peer *peer, struct obj_look *look)
+{
+	struct inspect_peer *rec = obj_look_add(look, INSPECT_PEER, sizeof(*rec));
+	char text[INSPECT_PATH] = "";
+	struct inspect_path *path;
+
+	if (!rec)
+		return;
+	rec->fi_addr = peer->fi_addr;
+	copy_peer(peer, rec->addr);
+	eng_seen_peer(peer, rec, look->want, text);
+	path = *text ? obj_look_add(look, INSPECT_PATH_TEXT, sizeof(*path)) : NULL;
+	if (path)
+		memcpy(path->text, text, sizeof(text));
 	look_sends(peer, look);
 }
 

@@ -89,6 +89,9 @@ struct inspect_ep {
 	uint64_t held;		/* bytes kept for peers */
 	uint64_t polls;		/* by threads of the program */
 	uint64_t sleepers;	/* threads that sleep in a blocking call */
+	uint64_t group;		/* endpoints with the same number are polled together */
+	char driver[16];	/* who finds work while the program does not poll: "program", "sleepers", "thread" */
+	char threading[24];	/* "FI_THREAD_DOMAIN" */
 };
 
 struct inspect_peer {
