@@ -13,6 +13,9 @@
  *   flood    rank 1 has sent 300 messages of 8 KiB to rank 0, which polls, and posts no receive
  *   dead     rank 1 has talked with rank 0, and was killed; rank 0 receives from it, which ends with an error,
  *            and sends nothing to rank 2, which receives from rank 0
+ *   third    rank 1 was killed before any talked with it; rank 2 receives from it, and rank 0 from rank 2
+ *   oneway   ranks 0 and 1 have talked; then the command in SCENE_RUN is run, in which PORT0 and PORT1 are their
+ *            ports, and rank 0 sends 64 KiB of tag 0x60 to rank 1, which has a receive for it
  *   stopped  rank 1 has talked with rank 0, and was stopped by a signal; rank 0 sends 1 MiB to it
  *   many     rank 0 receives from 10,000 peers, at addresses where nothing is
  *   asleep   rank 1 computes, and makes no progress; rank 0 sends messages to it, as many as are taken
@@ -42,7 +45,7 @@
 
 /* What the processes share. */
 static struct {
-	char name[RANKS_MAX][NAME_MAX_LEN];
+	_Alignas(16) char name[RANKS_MAX][NAME_MAX_LEN];
 	size_t len[RANKS_MAX];
 	_Atomic int named, waiting;
 } *shared;
@@ -176,6 +179,38 @@ static void be_dead(struct rank *rank)
 	receive(rank, rank->peer[rank->me == 0], 0x40);
 }
 
+static void be_third(struct rank *rank)
+{
+	if (rank->me == 1)
+		shared->waiting++;
+	if (rank->me == 1)
+		raise(SIGKILL);
+	receive(rank, rank->peer[rank->me == 0 ? 2 : 1], (uint64_t) (0x40 + rank->me));
+}
+
+static void export_port(const char *name, int rank)
+{
+	const struct sockaddr_in *sin = (const struct sockaddr_in *) (const void *) shared->name[rank];
+	char text[16];
+
+	snprintf(text, sizeof(text), "%u", ntohs(sin->sin_port));
+	setenv(name, text, 1);
+}
+
+static void be_oneway(struct rank *rank)
+{
+	talk(rank, !rank->me);
+	if (rank->me == 1) {
+		CHECK(!fi_trecv(rank->ep, big, sizeof(big), NULL, rank->peer[0], 0x60, 0, NULL));
+		return;
+	}
+	settle();
+	export_port("PORT0", 0);
+	export_port("PORT1", 1);
+	CHECK(getenv("SCENE_RUN") && !system(getenv("SCENE_RUN")));
+	send_to(rank, 1, big, 65536, 0x60);
+}
+
 static void be_stopped(struct rank *rank)
 {
 	talk(rank, !rank->me);
@@ -218,7 +253,7 @@ static const struct scene {
 	void (*be)(struct rank *rank);
 } scenes[] = {
 	{ "ring", be_ring }, { "crossed", be_crossed }, { "tag", be_tag }, { "flood", be_flood },
-	{ "dead", be_dead }, { "stopped", be_stopped }, { "asleep", be_asleep },
+	{ "dead", be_dead }, { "third", be_third }, { "oneway", be_oneway }, { "stopped", be_stopped }, { "asleep", be_asleep },
 	{ "many", be_many },
 };
 
