@@ -14,6 +14,7 @@
  *
  * Source: RFC 9002 section 6, RFC 8985.
  */
+#include "base/probe.h"
 #include "conn.h"
 
 #define ASK_AFTER_NS (CLOCK_NS_PER_S / 5)	/* between two probes, from which on rxd_ask() is called */
@@ -94,6 +95,7 @@ static void on_lost(void *arg, const struct rxd_sent *sent, uint64_t pn)
 	if (sent->ect)
 		rxd_ecn_lost(&conn->ecn);
 	rxd_cc_on_loss(&conn->cc, a->now, sent->sent_ns, &conn->rtt);
+	PROBE3(retransmit, conn, sent->off, sent->len);
 	rxd_stream_retransmit(conn, sent->off, sent->off + sent->len);
 }
 

@@ -24,6 +24,7 @@ src_base_libbase_la_SOURCES = \
 	src/base/pool.c \
 	src/base/pool.h \
 	src/base/relax.h \
+	src/base/probe.h \
 	src/base/thread.h \
 	src/base/provider.h \
 	src/base/release.c \

@@ -5,6 +5,7 @@
 
 #include <assert.h>
 
+#include "base/probe.h"
 #include "channel/chan.h"
 
 void chan_paths_init(struct chan_paths *paths, struct chan *chan, unsigned cnt)
@@ -38,12 +39,14 @@ void chan_path_add(struct chan_paths *paths, unsigned i, void *conn)
 {
 	assert(chan_path_free(paths, i) && "a path is added once");
 	paths->path[i].conn = conn;
+	PROBE3(path, paths, i, conn);
 }
 
 void chan_path_remove(struct chan_paths *paths, const void *conn)
 {
 	unsigned i;
 
+	PROBE3(path, paths, 0, conn);
 	for (i = 1; i < paths->cnt; i++)
 		if (paths->path[i].conn == conn)
 			paths->path[i].conn = NULL;

@@ -24,6 +24,7 @@
 #include <rdma/fi_endpoint.h>
 
 #include "base/list.h"
+#include "base/probe.h"
 #include "obj/av.h"
 #include "obj/cm.h"
 #include "obj/cntr.h"
@@ -277,8 +278,10 @@ static inline __attribute__((always_inline)) void
 obj_ep_comp_tx(struct obj_ep *ep, bool want, void *context, uint64_t flags, size_t len,
 	       enum obj_ep_cntr c)
 {
-	if (want)
+	if (want) {
+		PROBE2(complete, context, flags);
 		obj_cq_write(ep->tx_cq, context, flags, 0, NULL, 0, 0, FI_ADDR_NOTAVAIL);
+	}
 	obj_ep_count(ep, c, len);
 }
 
@@ -290,8 +293,10 @@ static inline __attribute__((always_inline)) void
 obj_ep_comp_rx(struct obj_ep *ep, bool want, void *context, uint64_t flags, size_t len,
 	       void *buf, uint64_t data, uint64_t tag, fi_addr_t src, enum obj_ep_cntr c)
 {
-	if (want)
+	if (want) {
+		PROBE2(complete, context, flags);
 		obj_cq_write(ep->rx_cq, context, flags, len, buf, data, tag, src);
+	}
 	obj_ep_count(ep, c, len);
 }
 

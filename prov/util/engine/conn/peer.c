@@ -405,6 +405,7 @@ void eng_on_up(struct eng_link *link, struct eng_peer *peer)
 {
 	char text[ENG_PEER_TEXT];
 
+	PROBE3(connect, peer->ep, peer->fi_addr, link->ops->name);
 	ENG_INFO(peer->ep, "%s is reached over %s\n", eng_peer_text(peer, text), link->ops->name);
 	peer->slow &= ~GONE;
 }

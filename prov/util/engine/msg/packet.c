@@ -210,6 +210,7 @@ on_short(struct eng_peer *peer, const uint8_t *hdr, size_t hdr_len, const uint8_
 	if (__builtin_expect(recv->iov_cnt != 1 || recv->slow || msg.len > recv->room ||
 			     !ep->fast_rx, 0))
 		return ENG_FAST_NONE;
+	PROBE3(match, recv, msg.tag, msg.len);
 	match_unpost(m, hit);
 	rxc->posted--;
 	if (msg.len)

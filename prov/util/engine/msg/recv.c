@@ -299,6 +299,7 @@ post_one(struct eng_ep *ep, void *buf, size_t len, fi_addr_t src, uint64_t tag, 
 	struct iovec iov = { buf, len };
 	struct call c = { &iov, 1, src, tag, ignore, flags, context, tagged, NULL };
 
+	PROBE2(post_recv, ep, tag);
 	if (__builtin_expect(!(flags & FI_MULTI_RECV) && (ssize_t) len >= 0 && !ep->rx_ret && post_simple(ep, &c, directed), 1))
 		return 0;
 	return recv_post_buf(ep, buf, len, src, tag, ignore, flags, context, tagged);
@@ -340,7 +341,10 @@ static inline ssize_t recv_post_msg(struct fid_ep *fid, const struct fi_msg_tagg
 
 	if (__builtin_expect((flags & FI_TRIGGER) != 0, 0))
 		return eng_trig_msg(fid, tagged ? FI_OP_TRECV : FI_OP_RECV, msg, flags);
-	return flags & ~RECV_FLAGS ? -FI_EBADFLAGS : recv_post(eng_ep_of(fid), &c);
+	if (flags & ~RECV_FLAGS)
+		return -FI_EBADFLAGS;
+	PROBE2(post_recv, eng_ep_of(fid), c.tag);
+	return recv_post(eng_ep_of(fid), &c);
 }
 
 /* The two ways of a call, with its own parameters, so that it needs no stack to go on there. */
@@ -382,6 +386,7 @@ ssize_t eng_recv_recvv(struct fid_ep *ep, const struct iovec *iov, void **desc, 
 {
 	struct call c = { iov, cnt, src, 0, 0, msg_flags(ep), context, false, NULL };
 
+	PROBE2(post_recv, eng_ep_of(ep), c.tag);
 	return recv_post(eng_ep_of(ep), &c);
 }
 
@@ -405,6 +410,7 @@ ssize_t eng_recv_trecvv(struct fid_ep *ep, const struct iovec *iov, void **desc,
 {
 	struct call c = { iov, cnt, src, tag, ignore, tagged_flags(ep), context, true, NULL };
 
+	PROBE2(post_recv, eng_ep_of(ep), c.tag);
 	return recv_post(eng_ep_of(ep), &c);
 }
 

@@ -119,6 +119,7 @@ void eng_recv_begin(struct eng_recv *recv, struct eng_peer *peer,
 {
 	struct eng_peer *from = recv->sink.name.peer;
 
+	PROBE3(match, recv, env->tag, env->len);
 	/* A receive that is directed by way of a shared context knows its source only. */
 	if (from != peer) {
 		recv->sink.name.peer = peer;

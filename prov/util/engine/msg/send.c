@@ -249,6 +249,7 @@ static __attribute__((noinline)) ssize_t send_post(struct eng_ep *ep, const stru
 	struct eng_peer *peer;
 	int ret = send_refuse(ep, s);
 
+	PROBE4(post_send, ep, s->len, s->tag, s->dest);
 	if (!ret)
 		ret = eng_tx_enter(ep, s->dest, &peer);
 	if (ret)
@@ -365,6 +366,7 @@ send_post_buf(struct fid_ep *fid, const void *buf, size_t len, fi_addr_t dest, u
 		lock_put(&ep->base.prog->lock);
 		return post_long(ep, buf, len, dest, tag, data, context, flags, wire);
 	}
+	PROBE4(post_send, ep, len, tag, dest);
 	ret = put_in_slot(peer, buf, len, tag, data, wire);
 	if (__builtin_expect(ret > 0, 1)) {
 		want = eng_tx_wants_comp(ep, flags);

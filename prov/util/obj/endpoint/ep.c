@@ -365,6 +365,7 @@ static void count_err(struct obj_ep *ep, enum obj_ep_cntr c)
 void obj_ep_err_tx(struct obj_ep *ep, const struct fi_cq_err_entry *entry,
 		   const void *err_data, size_t size, enum obj_ep_cntr c)
 {
+	PROBE4(error, ep, entry->op_context, entry->flags, entry->err);
 	if (ep->tx_cq)
 		obj_cq_write_err(ep->tx_cq, entry, err_data, size);
 	count_err(ep, c);
@@ -373,6 +374,7 @@ void obj_ep_err_tx(struct obj_ep *ep, const struct fi_cq_err_entry *entry,
 void obj_ep_err_rx(struct obj_ep *ep, const struct fi_cq_err_entry *entry,
 		   const void *err_data, size_t size, enum obj_ep_cntr c)
 {
+	PROBE4(error, ep, entry->op_context, entry->flags, entry->err);
 	if (ep->rx_cq)
 		obj_cq_write_err(ep->rx_cq, entry, err_data, size);
 	count_err(ep, c);
