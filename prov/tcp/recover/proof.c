@@ -6,7 +6,7 @@
  *
  * Each side sends a key and its addresses over the first path.  The key proves to the side that made it who answers
  * at an address: only the peer's endpoint has it.  A number that names the connection proves nothing, since each
- * attempt shows it to whoever is at the address.
+ * attempt shows it to the process at the address.
  */
 #include "tcp/recover/state.h"
 
