@@ -31,6 +31,7 @@ src_base_libbase_la_SOURCES = \
 	src/base/release.h \
 	src/base/siphash.c \
 	src/base/siphash.h \
+	src/base/sealed.h \
 	src/base/timer.c \
 	src/base/timer.h \
 	src/base/os/alarm.h \

@@ -52,28 +52,6 @@ bool tcp_sec_may_take(const struct tcp_link *link, const struct tcp_conn *conn)
 
 /* ---- opening --------------------------------------------------------------- */
 
-static uint8_t *put_port(uint8_t *at, uint16_t port)
-{
-	at[0] = (uint8_t) (port >> 8);
-	at[1] = (uint8_t) port;
-	return at + 2;
-}
-
-/* pack_addr - an address as both sides write it: IPv4 as it is mapped into IPv6. */
-static void pack_addr(const union net_sa *addr, uint8_t to[SEC_TO_SIZE])
-{
-	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
-
-	memset(to, 0, SEC_TO_SIZE);
-	if (addr->sa.sa_family == AF_INET) {
-		memcpy(to, mapped, sizeof(mapped));
-		memcpy(to + 12, &addr->in.sin_addr, 4);
-	} else {
-		memcpy(to, &addr->in6.sin6_addr, 16);
-	}
-	put_port(to + 16, net_addr_port(&addr->sa));
-}
-
 /* set_to - whom the connecting peer means, or by what address the accepting one was reached. */
 static void set_to(const struct tcp_conn *conn, struct sec_shake_attr *attr)
 {
@@ -83,9 +61,9 @@ static void set_to(const struct tcp_conn *conn, struct sec_shake_attr *attr)
 	if (conn->link->conf->firewall_addr && !attr->certs)
 		return;
 	if (conn->ours)
-		pack_addr(&conn->peer, attr->to);
+		sec_to_pack(&conn->peer, net_addr_len(&conn->peer.sa), attr->to);
 	else if (!net_sock_name(conn->src.fd, &own))
-		pack_addr(&own, attr->to);
+		sec_to_pack(&own, net_addr_len(&own.sa), attr->to);
 }
 
 /* is_to_self - an endpoint may connect to itself, and then is both client and server. */

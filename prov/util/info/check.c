@@ -154,6 +154,8 @@ static bool check_key(const struct check *ck, const char *attr, const uint8_t *k
 {
 	if (FI_VERSION_LT(ck->version, FI_VERSION(1, 5)))
 		return false;	/* the program's struct does not have the field */
+	if (sec_is_sealed_above(key, wanted))
+		return false;
 	return check_number(ck, attr, wanted, ck->lim->auth_key_size) ||
 	       (wanted && !key && refuse_text(ck, attr, "of auth_key NULL", "0 without auth_key"));
 }
@@ -435,6 +437,15 @@ static bool check_rx(struct check *ck)
 		check_number(ck, "rx_attr->iov_limit", want->iov_limit, have->iov_limit));
 }
 
+/* is_sealed_above - does a layer ask, which protects by itself what it sends? */
+static bool is_sealed_above(const struct check *ck)
+{
+	const struct fi_ep_attr *ep = ck->hints->ep_attr;
+
+	return ep && FI_VERSION_GE(ck->version, FI_VERSION(1, 5)) &&
+	       sec_is_sealed_above(ep->auth_key, ep->auth_key_size);
+}
+
 /* check_security - what cannot protect is not offered where a variable asks for that: never in the clear.  An
  * auth_key is refused by auth_key_size.
  */
@@ -442,7 +453,7 @@ static bool check_security(const struct check *ck)
 {
 	enum sec_level level;
 
-	return !ck->lim->secures && sec_policy_wish(false, &level) &&
+	return !ck->lim->secures && !is_sealed_above(ck) && sec_policy_wish(false, &level) &&
 	       refuse_text(ck, "FI_SECURITY", sec_level_name(level),
 			   "none: connections of this provider are not protected; see fi_security(7)");
 }
@@ -516,7 +527,7 @@ static int narrow_ep(const struct check *ck, struct fi_ep_attr *out)
 	ECHO(out, want, rx_ctx_cnt);
 	if (tag_is_named(ck, want->mem_tag_format))
 		out->mem_tag_format = want->mem_tag_format;
-	if (!ck->lim->auth_key_size)
+	if (!ck->lim->auth_key_size && !is_sealed_above(ck))
 		return 0;
 	return narrow_key(&out->auth_key, &out->auth_key_size, want->auth_key,
 			  want->auth_key_size);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/provider.h"
+#include "base/sealed.h"
 #include "engine/offer.h"
 #include "layer/mem.h"
 #include "base/net_addr.h"
@@ -63,11 +64,16 @@ static int copy_text(char **to_p, const char *text)
 }
 
 /* copy_key - the endpoint below gets the key of the endpoint, or of its domain. */
-static int copy_key(const struct fi_info *hints, struct fi_info *lower)
+static int copy_key(const struct layer *layer, const struct fi_info *hints, struct fi_info *lower)
 {
 	const struct fi_ep_attr *ep = hints->ep_attr;
 	const struct fi_domain_attr *domain = hints->domain_attr;
 
+	if (layer->seals)
+		return copy_bytes((void **) &lower->ep_attr->auth_key, &lower->ep_attr->auth_key_size, SEALED_ABOVE,
+				 sizeof(SEALED_ABOVE));
+	if (!layer->keys_below)
+		return 0;
 	if (ep && ep->auth_key && ep->auth_key_size)
 		return copy_bytes((void **) &lower->ep_attr->auth_key, &lower->ep_attr->auth_key_size, ep->auth_key,
 				 ep->auth_key_size);
@@ -97,7 +103,7 @@ static struct fi_info *lower_hints(const struct layer *layer, const struct fi_in
 	    copy_bytes(&lower->src_addr, &lower->src_addrlen, hints->src_addr, hints->src_addrlen) ||
 	    copy_bytes(&lower->dest_addr, &lower->dest_addrlen, hints->dest_addr,
 		      hints->dest_addrlen) ||
-	    (layer->keys_below && copy_key(hints, lower))) {
+	    copy_key(layer, hints, lower)) {
 		fi_freeinfo(lower);
 		return NULL;
 	}

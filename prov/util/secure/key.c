@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/net_addr.h"
+
 #define FILE_MAX (SEC_KEYS_MAX * SEC_KEY_RECORD_SIZE)
 #define TLS_1_3 0x0304
 #define KDF_HKDF_SHA256 0x0001
@@ -161,6 +163,34 @@ static uint8_t *put_u16(uint8_t *at, unsigned value)
 	at[0] = (uint8_t) (value >> 8);
 	at[1] = (uint8_t) value;
 	return at + 2;
+}
+
+/* pack_ip - of IPv4 and IPv6. */
+static void pack_ip(const struct sockaddr *sa, uint8_t to[SEC_TO_SIZE])
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+	uint16_t port = net_addr_port(sa);
+
+	if (sa->sa_family == AF_INET) {
+		memcpy(to, mapped, sizeof(mapped));
+		memcpy(to + 12, &((const struct sockaddr_in *) sa)->sin_addr, 4);
+	} else {
+		memcpy(to, &((const struct sockaddr_in6 *) sa)->sin6_addr, 16);
+	}
+	to[16] = (uint8_t) (port >> 8);
+	to[17] = (uint8_t) port;
+}
+
+void sec_to_pack(const void *addr, size_t len, uint8_t to[SEC_TO_SIZE])
+{
+	uint8_t hash[SEC_HASH_SIZE] = { 0 };
+	union net_sa sa;
+
+	memset(to, 0, SEC_TO_SIZE);
+	if (!net_addr_copy(addr, len, &sa))
+		pack_ip(&sa.sa, to);
+	else if (sec_hash(addr, len, hash))
+		memcpy(to, hash, SEC_TO_SIZE);
 }
 
 #define CONTEXT_SIZE (20 + SEC_TO_SIZE)

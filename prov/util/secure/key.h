@@ -78,6 +78,11 @@ struct sec_context {
 
 #define SEC_ROLE_CLIENT 1
 
+/* sec_to_pack - an address as both sides write it: IPv4 mapped into IPv6, then the port; of what is no socket
+ * address a hash.
+ */
+void sec_to_pack(const void *addr, size_t len, uint8_t to[SEC_TO_SIZE]);
+
 #define SEC_IDENTITY_SIZE (2 + SEC_NAME_SIZE + 2 + 20 + SEC_TO_SIZE + 2 + 2)
 
 /* sec_identity_pack - the ImportedIdentity of RFC 9258, for TLS 1.3 and SHA-256. */

@@ -10,8 +10,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/sealed.h"
 #include "secure/handshake.h"
 #include "secure/secret.h"
+
+bool sec_is_sealed_above(const uint8_t *key, size_t len)
+{
+	return key && len == sizeof(SEALED_ABOVE) && !memcmp(key, SEALED_ABOVE, len);
+}
 
 /* get_variable - also where it is empty: a name that was misspelt in a script does not switch protection off. */
 static char *get_variable(const char *name)

@@ -96,15 +96,29 @@ bool sec_dir_init(struct sec_dir *dir, enum sec_suite suite, bool seals, const u
 	return false;
 }
 
+static bool next_secret(const struct sec_dir *dir, uint8_t next[SEC_HASH_SIZE])
+{
+	return sec_expand_label(dir->secret, "traffic upd", NULL, 0, next, SEC_HASH_SIZE);
+}
+
 bool sec_dir_next(struct sec_dir *dir)
 {
 	uint8_t next[SEC_HASH_SIZE];
-	bool done = sec_expand_label(dir->secret, "traffic upd", NULL, 0, next, sizeof(next));
+	bool done = next_secret(dir, next);
 
 	if (done)
 		memcpy(dir->secret, next, sizeof(next));
 	explicit_bzero(next, sizeof(next));
 	return done && set_key(dir);
+}
+
+bool sec_dir_after(const struct sec_dir *dir, struct sec_dir *next)
+{
+	uint8_t secret[SEC_HASH_SIZE];
+	bool done = next_secret(dir, secret) && sec_dir_init(next, dir->suite, dir->seals, secret);
+
+	explicit_bzero(secret, sizeof(secret));
+	return done;
 }
 
 void sec_dir_fini(struct sec_dir *dir)
@@ -204,6 +218,11 @@ bool sec_dir_init(struct sec_dir *dir, enum sec_suite suite, bool seals, const u
 }
 
 bool sec_dir_next(struct sec_dir *dir)
+{
+	return false;
+}
+
+bool sec_dir_after(const struct sec_dir *dir, struct sec_dir *next)
 {
 	return false;
 }

@@ -60,6 +60,11 @@ bool sec_dir_init(struct sec_dir *dir, enum sec_suite suite, bool seals, const u
 /* sec_dir_next - the direction's next key ("traffic upd" of RFC 8446, section 7.2). */
 bool sec_dir_next(struct sec_dir *dir);
 
+/* sec_dir_after - key @next, zeroed, as sec_dir_next() would key @dir, which stays as it is: for datagrams, of which some
+ * under the key before arrive later.
+ */
+bool sec_dir_after(const struct sec_dir *dir, struct sec_dir *next);
+
 /* sec_dir_worn - is it time for the next key? */
 bool sec_dir_worn(const struct sec_dir *dir);
 

@@ -32,6 +32,8 @@ int obj_security_get(const struct obj_fabric *fabric, const struct fi_info *info
 	int ret;
 
 	*policy_p = NULL;
+	if (sec_is_sealed_above(info->ep_attr->auth_key, info->ep_attr->auth_key_size))
+		return 0;
 	if ((source.ep_key_len && !source.ep_key) || (source.domain_key_len && !source.domain_key))
 		return refuse_ep(fabric, "auth_key_size is set, and auth_key is NULL");
 	if (!sec_policy_wish(source.ep_key_len || source.domain_key_len, &level))
