@@ -28,6 +28,8 @@ struct rxd_request {
 	uint64_t since_ns;
 	_Atomic unsigned refs;
 	_Atomic bool rejected;		/* or dropped: what repeats the HELLO is refused */
+	struct rxd_sec *mark;		/* the listener's, of a protected request: what repeats it; else NULL */
+	struct rxd_sec *sec;		/* the keys of one that was rejected */
 	uint16_t len;
 	uint8_t data[RXD_DATA_MAX];	/* of the rejection */
 };
@@ -36,19 +38,25 @@ struct rxd_request {
 struct req {
 	struct rxd_hello hello;
 	struct rxd_request *request;
+	struct rxd_sec *sec;		/* what its peer has proven, and the keys; NULL: it is not protected */
 };
 
 /* ---- the listener -------------------------------------------------------------------- */
 
 static void request_put(struct rxd_request *request)
 {
-	if (atomic_fetch_sub(&request->refs, 1) == 1)
-		free(request);
+	if (atomic_fetch_sub(&request->refs, 1) != 1)
+		return;
+	if (request->sec)
+		rxd_sec_drop(request->sec);
+	free(request);
 }
 
 static void req_free(struct req *req)
 {
 	request_put(req->request);
+	if (req->sec)
+		rxd_sec_drop(req->sec);
 	free(req);
 }
 
@@ -62,6 +70,9 @@ static void request_free(struct rxd_link *link, struct rxd_request *request)
 {
 	hmap_remove(&link->request_by, key_of(request->cid, request->epoch));
 	list_del(&request->node);
+	if (request->mark)
+		rxd_sec_drop(request->mark);
+	request->mark = NULL;
 	request_put(request);
 }
 
@@ -112,7 +123,7 @@ static struct rxd_request *request_remember(struct rxd_link *link, const struct 
 	return request;
 }
 
-void rxd_cm_hello(struct rxd_link *link, const struct rxd_pkt *pkt)
+void rxd_cm_hello(struct rxd_link *link, const struct rxd_pkt *pkt, struct rxd_sec *guest)
 {
 	const struct rxd_hello *hello = &pkt->hello;
 	struct rxd_request *request;
@@ -121,7 +132,7 @@ void rxd_cm_hello(struct rxd_link *link, const struct rxd_pkt *pkt)
 	forget_old(link, rxd_dg_now());
 	request = request_find(link, hello);
 	if (request) {
-		if (request->rejected)
+		if (request->rejected && !guest)
 			rxd_refuse_send(link, hello, CHAN_REJECTED, request->data, request->len);
 		return;
 	}
@@ -129,12 +140,31 @@ void rxd_cm_hello(struct rxd_link *link, const struct rxd_pkt *pkt)
 	request = req ? request_remember(link, hello) : NULL;
 	if (!request) {
 		free(req);
-		rxd_refuse_send(link, hello, CHAN_BUSY, NULL, 0);
+		if (!guest)
+			rxd_refuse_send(link, hello, CHAN_BUSY, NULL, 0);
 		return;
 	}
-	*req = (struct req) { .hello = *hello, .request = request };
+	*req = (struct req) { .hello = *hello, .request = request, .sec = guest };
+	if (guest)
+		request->mark = rxd_guest_leave(guest, request);
 	eng_on_connreq(link->base.base.pep, req, link->addr, link->base.addr_len, hello->addr,
 		       hello->addr_len, pkt->data, pkt->len);
+}
+
+/* refuse_sealed - of a protected request. */
+static void refuse_sealed(struct rxd_link *link, const struct rxd_request *request)
+{
+	uint8_t buf[sizeof(struct rxd_hdr) + sizeof(struct rxd_refuse) + RXD_DATA_MAX];
+	size_t at = rxd_put_hdr(buf, RXD_REFUSE, RXD_F_SUM, request->cid, 0);
+
+	at = rxd_put_refuse(buf, at, CHAN_REJECTED, request->data, request->len);
+	rxd_sec_reply(request->sec, link, rxd_sec_addr(request->sec), buf, at);
+}
+
+void rxd_cm_repeated(struct rxd_link *link, const struct rxd_request *request)
+{
+	if (request->rejected && request->sec)
+		refuse_sealed(link, request);
 }
 
 /* A request may be dropped by any thread, after its listener: what repeats the HELLO is refused then. */
@@ -148,11 +178,17 @@ static int reject_request(struct eng_link *base, void *req_p, const void *param,
 		request->len = (uint16_t) paramlen;
 		if (paramlen)
 			memcpy(request->data, param, paramlen);
-		request->rejected = true;
+		request->sec = req->sec;
+		req->sec = NULL;
 	}
 	/* REFUSE is not acknowledged, and the program may never poll its listener again */
 	for (i = 0; base && !ret && i < REFUSALS; i++)
-		rxd_refuse_send(rxd_link_of(chan_link_of(base)), &req->hello, CHAN_REJECTED, param, paramlen);
+		if (request->sec)
+			refuse_sealed(rxd_link_of(chan_link_of(base)), request);
+		else
+			rxd_refuse_send(rxd_link_of(chan_link_of(base)), &req->hello, CHAN_REJECTED, param, paramlen);
+	if (!ret)
+		request->rejected = true;	/* the keys are the listener's now */
 	req_free(req);
 	return ret;
 }
@@ -179,20 +215,42 @@ int rxd_cm_connect(struct eng_link *base, struct eng_peer *peer, const void *add
 	return ret ? ret : chan_try(&conn->chan);
 }
 
+static int may_accept(struct eng_link *base, const struct req *req, size_t paramlen)
+{
+	struct rxd_link *link = rxd_link_of(chan_link_of(base));
+
+	if (paramlen > RXD_DATA_MAX || req->hello.addr_len != link->base.addr_len)
+		return -FI_EINVAL;
+	return rxd_sec_may_take(link, req->sec) ? 0 : -FI_EACCES;
+}
+
+/* take_request - @conn is the connection that was asked for, with the keys of the request. */
+static int take_request(struct rxd_conn *conn, struct req *req)
+{
+	int ret;
+
+	if (!req->sec)
+		return rxd_conn_accept(conn, req->hello.addr);
+	ret = rxd_conn_adopt(conn, req->sec, req->hello.addr);
+	if (!ret)
+		req->sec = NULL;
+	return ret;
+}
+
 /* The engine is told by the next poll.  WELCOME is retransmitted until it is confirmed. */
 static int accept_request(struct eng_link *base, struct eng_peer *peer, void *req_p, const void *param,
 			  size_t paramlen)
 {
-	struct rxd_hello hello = ((struct req *) req_p)->hello;
+	struct req *req = req_p;
+	struct rxd_hello hello = req->hello;
 	struct rxd_conn *conn;
 	uint64_t now = rxd_now(rxd_link_poller(rxd_link_of(chan_link_of(base))));
-	int ret;
+	int ret = may_accept(base, req, paramlen);
 
-	req_free(req_p);
-	if (paramlen > RXD_DATA_MAX || hello.addr_len != chan_link_of(base)->addr_len)
-		return -FI_EINVAL;
-	conn = conn_of(base, peer);
-	ret = conn ? rxd_conn_accept(conn, hello.addr) : -FI_ENOMEM;
+	conn = ret ? NULL : conn_of(base, peer);
+	if (!ret)
+		ret = conn ? take_request(conn, req) : -FI_ENOMEM;
+	req_free(req);
 	if (!ret)
 		ret = rxd_handshake_data(conn, param, paramlen);
 	if (ret) {

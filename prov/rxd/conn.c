@@ -17,6 +17,10 @@ void rxd_conn_control(struct rxd_conn *conn, uint8_t *buf, size_t len)
 {
 	struct iovec iov = { buf, len };
 
+	if (rxd_conn_link(conn)->guard) {
+		rxd_sec_control(conn, buf, len);
+		return;
+	}
 	rxd_seal(buf, len, NULL, 0);
 	rxd_dg_send(rxd_conn_link(conn)->dg, conn->to, &iov, 1);
 }
@@ -29,6 +33,8 @@ void rxd_link_reply(struct rxd_link *link, const void *addr, uint8_t *buf, size_
 
 	if (rxd_dg_peer(link->dg, addr, &to))
 		return;
+	if (link->guard)
+		rxd_guard_mark(buf);
 	rxd_seal(buf, len, NULL, 0);
 	rxd_dg_send(link->dg, to, &iov, 1);
 	rxd_dg_forget(link->dg, to);

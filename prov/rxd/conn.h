@@ -39,9 +39,11 @@
 #include "rxd/recovery/mtu.h"
 #include "rxd/recovery/ranges.h"
 #include "rxd/recovery/rtt.h"
+#include "secure.h"
 #include "wire.h"
 
 struct rxd_conn;
+struct rxd_guard;
 struct rxd_link;
 
 #define RXD_CHUNK 4096			/* bytes of small frames kept together */
@@ -109,6 +111,7 @@ struct rxd_link {
 	/* a listener's struct rxd_request */
 	struct list requests;		/* oldest first */
 	struct hmap request_by;		/* the same by the ids of the peer */
+	struct rxd_guard *guard;	/* of a protected endpoint (secure.h); NULL: nothing is protected */
 };
 
 static inline struct rxd_link *rxd_link_of(struct chan_link *base)
@@ -187,13 +190,15 @@ struct rxd_conn {
 	bool report_up : 1;		/* accepted: the engine is to be told by the next poll */
 	bool no_memory : 1;		/* there was none to send: try again after RXD_RETRY_NS */
 	bool is_paused : 1;		/* the engine has no memory for a packet; on poller->paused */
-	bool asked : 1;			/* rxd_ask() waits for an answer */
 	uint8_t refusals : 2;		/* how many there were since the peer was silent */
 	bool stall_logged : 1;		/* a warning was given about the silence that lasts */
 	bool ack_now : 1;		/* an ACK should be sent without delay */
 	bool was_ce : 1;		/* the last packet was marked CE */
 	bool burst : 1;			/* in poll @burst_seq more than one packet was sent */
-	uint16_t partial_len;
+	bool sealed : 1;		/* of a protected endpoint: each packet is sealed */
+	bool guarded : 1;		/* sealed, or a checksum covers all of a packet, not only its head */
+	uint16_t partial_len : 15;
+	bool asked : 1;			/* rxd_ask() waits for an answer */
 	uint32_t rcv_renew;		/* until @rcv_nxt, modulo 2^32, is there, the limit stays */
 	uint32_t burst_seq;		/* poll in which the last packet was sent, modulo 2^32 */
 	uint32_t reordered_bytes;
@@ -270,10 +275,10 @@ void rxd_conn_fail(struct rxd_conn *conn, int err, bool clean);
 /* rxd_conn_lost - report what rxd_conn_fail() recorded.  From poll() only. */
 void rxd_conn_lost(struct rxd_conn *conn);
 
-/* rxd_conn_control - send a packet without a number to the peer; it is sealed here. */
+/* rxd_conn_control - send a packet without a number to the peer; its checksum or tag is made here. */
 void rxd_conn_control(struct rxd_conn *conn, uint8_t *buf, size_t len);
 
-/* rxd_link_reply - the same to an address, of which nothing is kept. */
+/* rxd_link_reply - the same to an address, of which nothing is kept; never sealed. */
 void rxd_link_reply(struct rxd_link *link, const void *addr, uint8_t *buf, size_t len);
 
 /* timer.c ----------------------------------------------------------------------------- */
@@ -418,6 +423,9 @@ void rxd_probe_send(struct rxd_conn *conn);
 void rxd_ask(struct rxd_conn *conn);
 
 void rxd_on_probe(struct rxd_link *link, const struct rxd_pkt *pkt);
+
+/* rxd_probe_answer - the peer of @conn, which is alive, asks whether it is here. */
+void rxd_probe_answer(struct rxd_conn *conn);
 void rxd_on_reset(struct rxd_conn *conn, const struct rxd_pkt *pkt);
 
 /* retransmit.c ------------------------------------------------------------------------ */
@@ -495,6 +503,14 @@ int rxd_conn_open(struct rxd_conn *conn, const void *addr);
  */
 int rxd_conn_accept(struct rxd_conn *conn, const void *addr);
 
+/* rxd_conn_adopt - the same for a request that has proven the key: @sec is the connection's.  Our own attempt ends.
+ * Errors: as rxd_conn_open(); @sec is the caller's then.
+ */
+int rxd_conn_adopt(struct rxd_conn *conn, struct rxd_sec *sec, const void *addr);
+
+/* rxd_conn_again - begin the attempt of a protected connection from its first byte.  Errors: -FI_ENOMEM. */
+int rxd_conn_again(struct rxd_conn *conn);
+
 /* rxd_conn_ready - the peer is known: @hello is its HELLO or WELCOME.  Tells the engine of an
  * RDM endpoint (chan_up()).
  */
@@ -532,13 +548,25 @@ void rxd_refuse_send(struct rxd_link *link, const struct rxd_hello *hello,
 /* rxd_on_hello - Returns true when the listener has to decide: rxd_cm_hello(). */
 bool rxd_on_hello(struct rxd_link *link, const struct rxd_pkt *pkt);
 void rxd_on_retry(struct rxd_conn *conn, const struct rxd_pkt *pkt);
+
+/* rxd_on_shake - of an attempt of ours.  rxd_on_sealed_hello - of a guest, which has proven the key.  Returns true when
+ * the listener has to decide, as rxd_on_hello().
+ */
+void rxd_on_shake(struct rxd_conn *conn, const struct rxd_pkt *pkt);
+bool rxd_on_sealed_hello(struct rxd_link *link, struct rxd_sec *guest, const struct rxd_pkt *pkt);
 void rxd_on_welcome(struct rxd_conn *conn, const struct rxd_pkt *pkt);
 void rxd_on_refuse(struct rxd_conn *conn, const struct rxd_pkt *pkt);
 
 /* cm.c -------------------------------------------------------------------------------- */
 
-/* rxd_cm_hello - a request to a listener; its cookie is good. */
-void rxd_cm_hello(struct rxd_link *link, const struct rxd_pkt *pkt);
+/* rxd_cm_hello - a request to a listener; its cookie is good.
+ * @guest: it is protected, and has proven the key; NULL: it is not
+ */
+void rxd_cm_hello(struct rxd_link *link, const struct rxd_pkt *pkt, struct rxd_sec *guest);
+
+/* rxd_cm_repeated - a protected request that was announced is repeated: if it was rejected, it is again. */
+struct rxd_request;
+void rxd_cm_repeated(struct rxd_link *link, const struct rxd_request *request);
 
 /* rxd_cm_forget - the listener closes: drop the requests that it remembers. */
 void rxd_cm_forget(struct rxd_link *link);

@@ -23,6 +23,7 @@
 
 #include "base/net_addr.h"
 #include "conn.h"
+#include "rxd/sealed.h"
 
 #define COOKIE_TRIES 8			/* HELLOs without an answer before another cookie */
 #define SILENCE_NS (2 * CLOCK_NS_PER_S)	/* without any answer, after which it is logged */
@@ -40,7 +41,7 @@ static struct rxd_hello hello_of(struct rxd_conn *conn)
 		.dgram_max = (uint32_t) link->dg->dgram_max,
 		.engine = WIRE_VERSION,
 		.engine_oldest = WIRE_OLDEST,
-		.oldest = RXD_OLDEST,
+		.oldest = link->guard ? RXD_SEALED_OLDEST : RXD_OLDEST,
 		.release = rxd_release_of(release_ours()),
 		.kind = (uint8_t) rxd_link_kind(link),
 		.addr_len = (uint8_t) link->base.addr_len,
@@ -54,22 +55,53 @@ static struct rxd_hello hello_of(struct rxd_conn *conn)
 	return hello;
 }
 
+/* put_hello - @hello as a packet.  That of a protected endpoint is sealed once the key is proven, and before has
+ * bytes of the handshake in place of private data.   Returns its length.
+ */
+static size_t put_hello(struct rxd_conn *conn, struct rxd_hello *hello, uint8_t *buf)
+{
+	struct rxd_sec *sec = rxd_conn_link(conn)->guard ? rxd_sec_of(conn) : NULL;
+	const uint8_t *data = conn->handshake->data;
+	size_t len;
+
+	if (sec && rxd_sec_is_open(sec)) {
+		hello->cookie = (struct rxd_cookie) { 0 };
+		len = rxd_put_hdr(buf, RXD_HELLO, RXD_F_SUM, conn->peer_cid, 0);
+		return rxd_put_hello(buf, len, hello, data);
+	}
+	if (sec)
+		hello->data_len = (uint16_t) rxd_sec_first(sec, &data);
+	/* the first one only asks for a cookie */
+	if (!hello->cookie.mac)
+		hello->data_len = 0;
+	len = rxd_put_hdr(buf, RXD_HELLO, RXD_F_SUM, 0, 0);
+	return rxd_put_hello(buf, len, hello, data);
+}
+
+/* shake_send - what a protected endpoint has to say to a peer whose id it knows.  Returns false: HELLO, too. */
+static bool shake_send(struct rxd_conn *conn)
+{
+	struct rxd_sec *sec = rxd_conn_link(conn)->guard ? rxd_sec_of(conn) : NULL;
+
+	if (!sec || !rxd_sec_knows_peer(sec))
+		return false;
+	rxd_sec_speak(sec);
+	return !rxd_sec_is_open(sec);
+}
+
 static void hello_send(struct rxd_conn *conn, uint64_t now)
 {
 	struct rxd_hello hello = hello_of(conn);
 	uint8_t buf[RXD_HANDSHAKE_MAX];
-	size_t len;
+
+	conn->handshake->sent_ns = now;
+	if (shake_send(conn))
+		return;
 
 	if (hello.window < conn->rcv_limit)
 		hello.window = conn->rcv_limit;
 	conn->rcv_limit = hello.window;
-	/* the first one only asks for a cookie */
-	if (!hello.cookie.mac)
-		hello.data_len = 0;
-	len = rxd_put_hdr(buf, RXD_HELLO, RXD_F_SUM, 0, 0);
-	len = rxd_put_hello(buf, len, &hello, conn->handshake->data);
-	conn->handshake->sent_ns = now;
-	rxd_conn_control(conn, buf, len);
+	rxd_conn_control(conn, buf, put_hello(conn, &hello, buf));
 }
 
 void rxd_welcome_send(struct rxd_conn *conn, uint64_t now)
@@ -97,6 +129,8 @@ void rxd_refuse_send(struct rxd_link *link, const struct rxd_hello *hello,
 	size_t at = rxd_put_hdr(buf, RXD_REFUSE, RXD_F_SUM, hello->cid, 0);
 
 	at = rxd_put_refuse(buf, at, reason, data, len);
+	if (link->guard)
+		buf[sizeof(struct rxd_hdr) + offsetof(struct rxd_refuse, oldest)] = RXD_SEALED_OLDEST;
 	rxd_link_reply(link, hello->addr, buf, at);
 }
 
@@ -114,29 +148,48 @@ static void cookie_send(struct rxd_link *link, const struct rxd_hello *hello)
 
 /* ---- versions ----------------------------------------------------------------------- */
 
-static bool version_agrees(const struct rxd_pkt *pkt)
+/* versions_ours - protected endpoints have one of their own. */
+static struct chan_version versions_ours(const struct rxd_link *link)
 {
-	struct chan_version ours = chan_version_ours(RXD_VERSION, RXD_OLDEST);
+	return link->guard ? chan_version_ours(RXD_SEALED_VERSION, RXD_SEALED_OLDEST) :
+			     chan_version_ours(RXD_VERSION, RXD_OLDEST);
+}
+
+static bool version_agrees(const struct rxd_link *link, const struct rxd_pkt *pkt)
+{
+	struct chan_version ours = versions_ours(link);
 
 	return chan_version_agree(&ours, &pkt->version, NULL);
 }
 
-/* version_text - the difference as a clause, for the log. */
-static const char *version_text(struct chan_version theirs, char buf[CHAN_VERSION_TEXT_MAX])
+/* is_protection - is it that one side protects its connections and the other does not? */
+static bool is_protection(const struct rxd_link *link, const struct chan_version *theirs)
 {
-	struct chan_version ours = chan_version_ours(RXD_VERSION, RXD_OLDEST);
+	return !link->guard == (theirs->link_oldest >= RXD_SEALED_VERSION);
+}
 
-	return chan_version_text(&ours, &theirs, buf);
+/* version_text - the difference as a clause, for the log. */
+static const char *version_text(const struct rxd_link *link, struct chan_version theirs,
+				char buf[CHAN_VERSION_TEXT_MAX])
+{
+	struct chan_version ours = versions_ours(link);
+
+	if (!is_protection(link, &theirs))
+		return chan_version_text(&ours, &theirs, buf);
+	return link->guard ? "it does not protect connections, and FI_SECURITY or a key here asks for that: set the "
+			     "same there" :
+			     "its connections are protected and ours are not: set FI_SECURITY and the key as there";
 }
 
 /* The peer has refused us, or answered, in another version. */
 static void other_version(struct rxd_conn *conn, struct chan_version theirs)
 {
 	char peer[CHAN_TEXT_MAX], text[CHAN_VERSION_TEXT_MAX];
+	struct rxd_link *link = rxd_conn_link(conn);
 
 	CHAN_WARN_SPARSE(conn->chan.link, "no connection to %s: %s\n",
-			 chan_peer_text(&conn->chan, peer), version_text(theirs, text));
-	rxd_attempt_fail(conn, chan_reason_errno(CHAN_VERSION_BAD));
+			 chan_peer_text(&conn->chan, peer), version_text(link, theirs, text));
+	rxd_attempt_fail(conn, chan_reason_errno(is_protection(link, &theirs) ? CHAN_INSECURE : CHAN_VERSION_BAD));
 }
 
 /* ---- the connecting peer -------------------------------------------------------------- */
@@ -191,6 +244,20 @@ static void log_silence(struct rxd_conn *conn, uint64_t now)
 			 rxd_conf.conn_timeout_ms / 1000);
 }
 
+/* begin_again - with another cookie, and another handshake of a protected endpoint.  One whose request may be with
+ * the program there is not repeated.
+ */
+static void begin_again(struct rxd_conn *conn)
+{
+	struct rxd_sec *sec = rxd_conn_link(conn)->guard ? rxd_sec_of(conn) : NULL;
+
+	if (sec && rxd_sec_is_open(sec) && conn->chan.link->msg)
+		return;
+	if (sec && rxd_conn_again(conn))
+		return;		/* no memory: the one that there is goes on */
+	conn->handshake->cookie = (struct rxd_cookie) { 0 };
+}
+
 void rxd_hello_timeout(struct rxd_conn *conn, uint64_t now)
 {
 	log_silence(conn, now);
@@ -202,7 +269,7 @@ void rxd_hello_timeout(struct rxd_conn *conn, uint64_t now)
 	conn->handshake->tries++;
 	/* a cookie expires, or the peer that made it was restarted */
 	if (conn->handshake->tries % COOKIE_TRIES == 0)
-		conn->handshake->cookie = (struct rxd_cookie) { 0 };
+		begin_again(conn);
 	hello_send(conn, now);
 }
 
@@ -219,6 +286,29 @@ void rxd_on_retry(struct rxd_conn *conn, const struct rxd_pkt *pkt)
 	handshake->tries = 0;
 	hello_send(conn, now);
 	rxd_conn_rearm(conn, now);
+}
+
+void rxd_on_shake(struct rxd_conn *conn, const struct rxd_pkt *pkt)
+{
+	struct rxd_sec *sec = rxd_sec_of(conn);
+	uint64_t now = rxd_now(rxd_conn_poller(conn));
+
+	if (conn->chan.state != CHAN_CONNECTING || !conn->handshake->cookie.mac)
+		return;
+	switch (rxd_sec_take(sec, pkt)) {
+	case RXD_TOOK_NOTHING:
+		return;
+	case RXD_TOOK_BAD:
+		rxd_attempt_fail(conn, FI_EACCES);
+		return;
+	default:
+		conn->peer_cid = pkt->cid;
+		conn->handshake->answered = true;
+		conn->handshake->ambiguous = true;
+		conn->handshake->tries = 0;
+		hello_send(conn, now);
+		rxd_conn_rearm(conn, now);
+	}
 }
 
 /* A listener's answer comes from the endpoint that accepted.  Returns false: no such address. */
@@ -264,7 +354,7 @@ void rxd_on_welcome(struct rxd_conn *conn, const struct rxd_pkt *pkt)
 	}
 	if (conn->chan.state != CHAN_CONNECTING || pkt->hello.peer_cid != conn->cid)
 		return;
-	if (!version_agrees(pkt))
+	if (!version_agrees(rxd_conn_link(conn), pkt))
 		other_version(conn, pkt->version);
 	else if (pkt->hello.kind != rxd_link_kind(rxd_conn_link(conn)))
 		rxd_attempt_fail(conn, FI_EPROTO);
@@ -362,7 +452,7 @@ static void refuse_version(struct rxd_link *link, const struct rxd_pkt *pkt)
 
 	CHAN_WARN_SPARSE(&link->base, "refused a connection from %s: %s\n",
 			 chan_text(&link->base, pkt->hello.addr, pkt->hello.addr_len, peer),
-			 version_text(pkt->version, text));
+			 version_text(link, pkt->version, text));
 	rxd_refuse_send(link, &pkt->hello, CHAN_VERSION_BAD, NULL, 0);
 }
 
@@ -374,15 +464,97 @@ bool rxd_on_hello(struct rxd_link *link, const struct rxd_pkt *pkt)
 	/* a reply must not be longer than the HELLO */
 	if (hello->addr_len != link->base.addr_len || link->base.closing)
 		return false;
-	if (!version_agrees(pkt))
+	if (!version_agrees(link, pkt))
 		refuse_version(link, pkt);
 	else if (hello->kind != rxd_link_kind(link) || (link->base.msg && !link->base.base.pep))
 		rxd_refuse_send(link, hello, CHAN_KIND_BAD, NULL, 0);
 	else if (!rxd_cookie_good(&link->key, hello, now))
 		cookie_send(link, hello);
+	else if (link->guard)
+		rxd_guest_on_hello(link, pkt);
 	else if (link->base.msg)
 		return link->listening;
 	else
 		accept_hello(link, hello, now);
+	return false;
+}
+
+/* ---- the accepting peer, protected ------------------------------------------------------- */
+
+/* is_ours_first - of two attempts that are in flight to each other, does ours count?  Both sides know both epochs. */
+static bool is_ours_first(const struct rxd_conn *conn, const struct rxd_hello *hello)
+{
+	return conn->cid && !rxd_conn_alive(conn) && !conn->chan.failed &&
+	       conn->chan.link->epoch < hello->epoch;
+}
+
+/* accept_self - an endpoint that connects to itself: both ends are one connection. */
+static void accept_self(struct rxd_conn *conn, struct rxd_sec *guest, const struct rxd_hello *hello, uint64_t now)
+{
+	struct rxd_hello other = *hello;
+
+	if (!conn || conn->chan.state != CHAN_CONNECTING || !rxd_sec_is_open(rxd_sec_of(conn)))
+		return;
+	free(conn->handshake);
+	conn->handshake = NULL;
+	conn->confirmed = true;
+	other.cid = rxd_sec_join(guest, conn);
+	rxd_conn_ready(conn, &other, now);
+	rxd_conn_rearm(conn, now);
+}
+
+/* is_repeated - is it the attempt that the connection stands on, begun again since no WELCOME has arrived? */
+static bool is_repeated(const struct rxd_conn *conn, const struct rxd_hello *hello)
+{
+	return rxd_conn_alive(conn) && !conn->confirmed && hello->epoch == conn->chan.peer_epoch &&
+	       hello->serial == conn->chan.peer_newest;
+}
+
+/* accept_repeated - the connection stays: nothing of its streams has arrived, so all is sent under the new keys. */
+static void accept_repeated(struct rxd_conn *conn, struct rxd_sec *guest, const struct rxd_hello *hello, uint64_t now)
+{
+	if (rxd_sec_adopt(guest, conn))
+		return;		/* no memory: its HELLO is repeated */
+	conn->peer_cid = hello->cid;
+	rxd_welcome_send(conn, now);
+}
+
+/* accept_guest - as accept_hello(), for one that has proven the key. */
+static void accept_guest(struct rxd_link *link, struct rxd_sec *guest, const struct rxd_hello *hello, uint64_t now)
+{
+	struct rxd_conn *conn = conn_for(link, hello);
+
+	if (hello->epoch == link->base.epoch) {
+		accept_self(conn, guest, hello, now);
+		return;
+	}
+	if (conn && (is_old(conn, hello) || is_ours_first(conn, hello)))
+		return;
+	if (conn && is_repeated(conn, hello)) {
+		accept_repeated(conn, guest, hello, now);
+		return;
+	}
+	if (conn)
+		conn = conn_replace(conn, hello);
+	if (!conn || rxd_conn_adopt(conn, guest, hello->addr))
+		return;		/* no memory: its HELLO is repeated */
+	free(conn->handshake);
+	conn->handshake = NULL;
+	rxd_conn_ready(conn, hello, now);
+	if (!rxd_conn_alive(conn))
+		return;
+	rxd_welcome_send(conn, now);
+	rxd_conn_rearm(conn, now);
+}
+
+bool rxd_on_sealed_hello(struct rxd_link *link, struct rxd_sec *guest, const struct rxd_pkt *pkt)
+{
+	const struct rxd_hello *hello = &pkt->hello;
+
+	if (link->base.closing || !rxd_guest_is(guest, hello) || hello->kind != rxd_link_kind(link))
+		return false;
+	if (link->base.msg)
+		return link->listening;
+	accept_guest(link, guest, hello, rxd_now(rxd_link_poller(link)));
 	return false;
 }

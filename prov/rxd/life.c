@@ -44,6 +44,12 @@ static int take_id(struct rxd_conn *conn)
 	return ret;
 }
 
+/* least_plain - bytes of a packet that fits any path. */
+static uint32_t least_plain(const struct rxd_conn *conn)
+{
+	return (uint32_t) (RXD_DGRAM_MIN - rxd_guard_tag(rxd_conn_link(conn)));
+}
+
 static void reset_streams(struct rxd_conn *conn)
 {
 	conn->clean_end = conn->confirmed = conn->ended = false;
@@ -56,6 +62,8 @@ static void reset_streams(struct rxd_conn *conn)
 	conn->pn_floor = conn->largest_ns = conn->ack_since_ns = 0;
 	conn->burst_seq = 0;
 	conn->burst = false;
+	conn->sealed = rxd_conn_link(conn)->guard != NULL;
+	conn->guarded = conn->sealed || rxd_conf.checksum;
 	conn->ack_cnt = 0;
 	conn->ect_cnt = conn->ce_cnt = 0;
 	conn->was_ce = false;
@@ -65,7 +73,7 @@ static void reset_streams(struct rxd_conn *conn)
 	rxd_rtt_init(&conn->rtt);
 	rxd_loss_init(&conn->loss);
 	rxd_ecn_init(&conn->ecn, rxd_conn_link(conn)->dg->has_ecn);
-	rxd_mtu_init(&conn->mtu, RXD_DGRAM_MIN, RXD_DGRAM_MIN);
+	rxd_mtu_init(&conn->mtu, least_plain(conn), least_plain(conn));
 	rxd_cc_init(&conn->cc, (enum rxd_cc_kind) rxd_conf.cc, RXD_DGRAM_MIN,
 		    (unsigned) rxd_conf.tolerance);
 }
@@ -79,7 +87,7 @@ int rxd_conn_open(struct rxd_conn *conn, const void *addr)
 	ret = rxd_dg_peer(link->dg, addr, &conn->to);
 	if (ret)
 		return ret;
-	ret = take_id(conn);
+	ret = link->guard ? rxd_sec_connect(conn, addr) : take_id(conn);
 	if (ret) {
 		rxd_dg_forget(link->dg, conn->to);
 		conn->to = FI_ADDR_UNSPEC;
@@ -95,6 +103,40 @@ int rxd_conn_accept(struct rxd_conn *conn, const void *addr)
 	return rxd_conn_open(conn, addr);
 }
 
+int rxd_conn_adopt(struct rxd_conn *conn, struct rxd_sec *sec, const void *addr)
+{
+	struct rxd_link *link = rxd_conn_link(conn);
+	fi_addr_t to;
+	int ret = rxd_dg_peer(link->dg, addr, &to);
+
+	if (ret)
+		return ret;
+	ret = rxd_sec_adopt(sec, conn);
+	if (ret) {
+		rxd_dg_forget(link->dg, to);
+		return ret;
+	}
+	if (conn->to != FI_ADDR_UNSPEC)
+		rxd_dg_forget(link->dg, conn->to);
+	/* an attempt of ours that this one replaces, and whose HELLO may still arrive, is older */
+	conn->chan.serial = ++conn->chan.link->serial;
+	reset_streams(conn);
+	conn->to = to;
+	return 0;
+}
+
+int rxd_conn_again(struct rxd_conn *conn)
+{
+	uint8_t addr[RXD_ADDR_MAX];
+	int ret = rxd_dg_addr(rxd_conn_link(conn)->dg, conn->to, addr);
+
+	if (!ret)
+		ret = rxd_sec_connect(conn, addr);
+	if (!ret)
+		conn->peer_cid = 0;
+	return ret;
+}
+
 void rxd_conn_ready(struct rxd_conn *conn, const struct rxd_hello *hello, uint64_t now)
 {
 	struct chan_id id = { .epoch = hello->epoch, .prev = hello->serial };
@@ -102,12 +144,13 @@ void rxd_conn_ready(struct rxd_conn *conn, const struct rxd_hello *hello, uint64
 
 	if (hello->dgram_max < most)
 		most = hello->dgram_max;
+	most -= rxd_guard_tag(rxd_conn_link(conn));
 	conn->peer_cid = hello->cid;
 	conn->limit = hello->window;
 	if (conn->rcv_limit < rxd_rx_window(conn))
 		conn->rcv_limit = rxd_rx_window(conn);
 	conn->received_ns = now;
-	rxd_mtu_init(&conn->mtu, RXD_DGRAM_MIN, (uint32_t) most);
+	rxd_mtu_init(&conn->mtu, least_plain(conn), (uint32_t) most);
 	rxd_route_said(conn, hello);
 	/* both ids make the connection, so it counts as ours whichever end connected */
 	chan_up(&conn->chan, conn, &id, true);
@@ -126,7 +169,9 @@ void rxd_conn_release(struct rxd_conn *conn, int err)
 		poller->deferred = NULL;
 	list_del(&conn->dirty_node);
 	list_del(&conn->chan.node);
-	if (conn->cid)
+	if (link->guard)
+		rxd_sec_release(conn);
+	else if (conn->cid)
 		hmap_remove(&link->by_cid, conn->cid);
 	if (conn->to != FI_ADDR_UNSPEC)
 		rxd_dg_forget(link->dg, conn->to);

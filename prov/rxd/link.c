@@ -87,7 +87,7 @@ static const struct chan_ops chan_ops = {
 /* ---- opening ---------------------------------------------------------------------- */
 
 /* The name is known from here on: port 0 has become a number. */
-static int open_dg(struct rxd_link *link, const struct fi_info *info)
+static int open_dg(struct rxd_link *link, const struct fi_info *info, struct sec_policy *policy)
 {
 	int ret = rxd_dg_open(rxd_link_poller(link), info, link, &link->dg);
 
@@ -96,6 +96,8 @@ static int open_dg(struct rxd_link *link, const struct fi_info *info)
 	link->base.addr = link->addr;
 	link->base.addr_len = sizeof(link->addr);
 	ret = rxd_dg_name(link->dg, link->addr, &link->base.addr_len);
+	if (!ret)
+		ret = rxd_guard_open(link, policy);
 	if (ret)
 		rxd_dg_close(link->dg);
 	return ret;
@@ -122,7 +124,7 @@ static void link_init(struct rxd_link *link, enum rxd_kind kind)
 }
 
 /* link_make - for an endpoint or a listener, with its datagram endpoint.  Errors: those of rxd_dg_open(). */
-static int link_make(struct obj_prog *prog, const struct fi_info *info, enum rxd_kind kind,
+static int link_make(struct obj_prog *prog, const struct fi_info *info, struct sec_policy *policy, enum rxd_kind kind,
 		     struct rxd_link **link_p)
 {
 	struct rxd_link *link = calloc(1, sizeof(*link));
@@ -135,7 +137,7 @@ static int link_make(struct obj_prog *prog, const struct fi_info *info, enum rxd
 	ret = rxd_poller_get(prog, &poller);
 	if (!ret) {
 		link->base.poller = &poller->base;
-		ret = open_dg(link, info);
+		ret = open_dg(link, info, policy);
 	}
 	if (ret) {
 		free(link);
@@ -156,6 +158,7 @@ static int link_make(struct obj_prog *prog, const struct fi_info *info, enum rxd
 /* link_free - all connections are closed. */
 static void link_free(struct rxd_link *link)
 {
+	rxd_guard_close(link);
 	rxd_dg_close(link->dg);
 	hmap_destroy(&link->by_cid);
 	hmap_destroy(&link->request_by);
@@ -163,7 +166,8 @@ static void link_free(struct rxd_link *link)
 }
 
 /* The fi_info of a connection request names the listener's port, which is taken. */
-static int make_beside(struct obj_prog *prog, const struct fi_info *info, struct rxd_link **link_p)
+static int make_beside(struct obj_prog *prog, const struct fi_info *info, struct sec_policy *policy,
+		       struct rxd_link **link_p)
 {
 	struct fi_info *own = fi_dupinfo(info);
 	int ret;
@@ -177,7 +181,7 @@ static int make_beside(struct obj_prog *prog, const struct fi_info *info, struct
 		own->src_addr = NULL;
 		own->src_addrlen = 0;
 	}
-	ret = link_make(prog, own, RXD_KIND_MSG, link_p);
+	ret = link_make(prog, own, policy, RXD_KIND_MSG, link_p);
 	if (!ret && net_addr_family(info->addr_format) >= 0)
 		(*link_p)->listener_port = net_addr_port(info->src_addr);
 	fi_freeinfo(own);
@@ -207,16 +211,19 @@ static int ep_open(struct eng_ep *ep, struct eng_link **link_p)
 	int ret;
 
 	if (base->type != FI_EP_MSG)
-		ret = link_make(base->prog, info, RXD_KIND_RDM, &link);
+		ret = link_make(base->prog, info, base->sec, RXD_KIND_RDM, &link);
 	else if (base->cm.req && info->src_addr)
-		ret = make_beside(base->prog, info, &link);
+		ret = make_beside(base->prog, info, base->sec, &link);
 	else
-		ret = link_make(base->prog, info, RXD_KIND_MSG, &link);
+		ret = link_make(base->prog, info, base->sec, RXD_KIND_MSG, &link);
 	if (ret)
 		return ret;
 	link->base.base.ep = ep;
-	if (!link->base.msg && rxd_conf.local)
+	if (!link->base.msg && rxd_conf.local && !base->sec)
 		chan_select_open(ep, &link->base);
+	else if (!link->base.msg && rxd_conf.local)
+		CHAN_INFO(&link->base, "peers on this host are reached like all others: what shared memory carries is "
+			  "not protected, and FI_SECURITY or a key asks for that\n");
 	*link_p = &link->base.base;
 	return 0;
 }
@@ -227,7 +234,7 @@ static int pep_open(struct eng_pep *pep, struct eng_link **link_p)
 	struct rxd_link *link;
 	int ret;
 
-	ret = link_make(base->prog, base->info, RXD_KIND_MSG, &link);
+	ret = link_make(base->prog, base->info, base->sec, RXD_KIND_MSG, &link);
 	if (ret)
 		return ret;
 	link->base.base.pep = pep;
@@ -282,6 +289,7 @@ const struct eng_link_ops rxd_link_ops = {
 	.size = sizeof(struct eng_link_ops),
 	.name = "ofi_rxd",
 	.chan_size = sizeof(struct rxd_conn),
+	.secures = true,
 	.open = link_open,
 	.close = link_close,
 	.getname = link_getname,

@@ -21,6 +21,7 @@ rxd_pure_sources = \
 	prov/rxd/recovery/ranges.c \
 	prov/rxd/recovery/ranges.h \
 	prov/rxd/recovery/rtt.h \
+	prov/rxd/sealed.h \
 	prov/rxd/wire.c \
 	prov/rxd/wire.h
 
@@ -38,6 +39,10 @@ rxd_link_sources = \
 	prov/rxd/link.h \
 	prov/rxd/migration.c \
 	prov/rxd/route.c \
+	prov/rxd/secure.h \
+	prov/rxd/secure/seal.c \
+	prov/rxd/secure/shake.c \
+	prov/rxd/secure/state.h \
 	prov/rxd/poll.c \
 	prov/rxd/probe.c \
 	prov/rxd/retransmit.c \
@@ -87,6 +92,7 @@ rxd_tests = \
 	prov/rxd/test/restart_test \
 	prov/rxd/test/sim_cm_test \
 	prov/rxd/test/sim_migration_test \
+	prov/rxd/test/sim_protected_test \
 	prov/rxd/test/sim_test \
 	prov/rxd/retransmit_test \
 	prov/rxd/rx_test \
@@ -139,7 +145,10 @@ prov_rxd_test_restart_test_LDADD = src/libfabric.la
 rxd_sim_sources = prov/util/obj/test/fake_prog.h prov/rxd/test/sim_nodes.c prov/rxd/test/sim_nodes.h prov/rxd/test/sim_net.c prov/rxd/test/sim_net.h \
 	prov/rxd/test/foreign.h
 rxd_sim_libs = prov/rxd/librxdlink.la $(prov_util_libs) src/libfabric.la
-prov_rxd_test_sim_test_SOURCES = prov/rxd/test/sim_test.c prov/rxd/test/log_text.h $(rxd_sim_sources)
+prov_rxd_test_sim_protected_test_SOURCES = prov/rxd/test/sim_protected_test.c prov/rxd/test/sim_run.h \
+	prov/rxd/test/log_text.h $(rxd_sim_sources)
+prov_rxd_test_sim_protected_test_LDADD = $(rxd_sim_libs)
+prov_rxd_test_sim_test_SOURCES = prov/rxd/test/sim_test.c prov/rxd/test/sim_run.h prov/rxd/test/log_text.h $(rxd_sim_sources)
 prov_rxd_test_sim_test_LDADD = $(rxd_sim_libs)
 prov_rxd_test_sim_cm_test_SOURCES = prov/rxd/test/sim_cm_test.c $(rxd_sim_sources)
 prov_rxd_test_sim_cm_test_LDADD = $(rxd_sim_libs)

@@ -62,7 +62,10 @@ static void challenge_send(struct rxd_conn *conn, const struct rxd_migration *mi
 	if (rxd_dg_source(link->dg, migration->source, addr, &len) || len != link->base.addr_len)
 		return;
 	len = challenge_put(conn, RXD_PATH_CHALLENGE, migration->challenge, buf);
-	rxd_link_reply(link, addr, buf, len);
+	if (link->guard)
+		rxd_sec_reply(rxd_sec_of(conn), link, addr, buf, len);
+	else
+		rxd_link_reply(link, addr, buf, len);
 }
 
 void rxd_on_new_source(struct rxd_conn *conn, uint64_t source, uint64_t now)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "conn.h"
+#include "rxd/sealed.h"
 
 #define RETRY_BLOCKED_NS (CLOCK_NS_PER_MS / 10)
 #define READ_EVERY 64
@@ -31,7 +32,7 @@ static void on_control(struct rxd_link *link, struct rxd_conn *conn, const struc
 		       uint64_t source)
 {
 	if (pkt->type == RXD_HELLO && rxd_on_hello(link, pkt))
-		rxd_cm_hello(link, pkt);
+		rxd_cm_hello(link, pkt, NULL);
 	else if (pkt->type == RXD_PROBE)
 		rxd_on_probe(link, pkt);
 	/* the others are about a connection; one that is not known gets no answer, which could be
@@ -53,6 +54,12 @@ static void on_control(struct rxd_link *link, struct rxd_conn *conn, const struc
 		rxd_on_path_response(conn, pkt, source);
 }
 
+/* log_dropped - sparse: anybody may send them. */
+static void log_dropped(struct rxd_link *link, size_t len, const char *why)
+{
+	CHAN_WARN_SPARSE(&link->base, "dropped a datagram of %zu bytes: %s\n", len, why);
+}
+
 /* Datagrams that are read together have arrived together. */
 static uint64_t input_time(struct rxd_poller *poller)
 {
@@ -60,6 +67,93 @@ static uint64_t input_time(struct rxd_poller *poller)
 		poller->input_ns = rxd_now(poller);
 	return poller->input_ns;
 }
+
+/* ---- protected endpoints ------------------------------------------------------------ */
+
+/* on_opened_control - every sealed packet but DATA. */
+static void on_opened_control(struct rxd_link *link, struct rxd_sec *sec, const struct rxd_pkt *pkt, uint64_t source)
+{
+	struct rxd_conn *conn = rxd_sec_conn(sec);
+
+	if (pkt->type == RXD_HELLO && !conn) {
+		if (rxd_on_sealed_hello(link, sec, pkt))
+			rxd_cm_hello(link, pkt, sec);
+	} else if (!conn) {
+		return;
+	} else if (pkt->type == RXD_HELLO) {
+		if (rxd_conn_alive(conn) && conn->peer_cid == pkt->hello.cid)
+			rxd_welcome_send(conn, rxd_now(rxd_link_poller(link)));
+	} else if (pkt->type == RXD_PROBE) {
+		if (rxd_conn_alive(conn))
+			rxd_probe_answer(conn);
+	} else {
+		on_control(link, conn, pkt, source);
+	}
+}
+
+static void on_sealed(struct rxd_link *link, const uint8_t *buf, size_t len, struct rxd_meta meta)
+{
+	uint64_t cid, now = input_time(rxd_link_poller(link));
+	struct rxd_sec *sec;
+	struct rxd_conn *conn;
+	struct rxd_pkt pkt;
+	const char *why;
+
+	memcpy(&cid, buf + offsetof(struct rxd_hdr, conn), sizeof(cid));
+	sec = rxd_sec_find(link, le64toh(cid));
+	if (sec && rxd_sec_request(sec))
+		rxd_cm_repeated(link, rxd_sec_request(sec));
+	buf = sec ? rxd_sec_open(sec, buf, &len, now) : NULL;
+	if (!buf)
+		return;
+	why = rxd_parse_protected(buf, len, true, &pkt);
+	conn = rxd_sec_conn(sec);
+	if (why)
+		log_dropped(link, len, why);
+	else if (pkt.type != RXD_DATA)
+		on_opened_control(link, sec, &pkt, meta.source);
+	else if (conn && rxd_conn_alive(conn))
+		rxd_on_data(conn, &pkt, meta, now);
+}
+
+/* on_clear - what is in the clear may begin a handshake, or refuse one: it finds no connection. */
+static void on_clear(struct rxd_link *link, const uint8_t *buf, size_t len)
+{
+	const char *why, *foreign;
+	struct rxd_sec *sec;
+	struct rxd_conn *conn;
+	struct rxd_pkt pkt;
+
+	why = rxd_parse_protected(buf, len, false, &pkt);
+	/* of an endpoint that does not protect: HELLO and REFUSE of other versions are understood */
+	foreign = why ? rxd_parse(buf, len, &pkt) : NULL;
+	if (foreign) {
+		log_dropped(link, len, why);
+		return;
+	}
+	sec = pkt.conn ? rxd_sec_find(link, pkt.conn) : NULL;
+	conn = sec ? rxd_sec_conn(sec) : NULL;
+	if (pkt.type == RXD_HELLO)
+		rxd_on_hello(link, &pkt);
+	else if (pkt.type == RXD_SHAKE && sec && !conn && !rxd_sec_request(sec))
+		rxd_guest_on_shake(sec, &pkt);
+	else if (pkt.type == RXD_SHAKE && conn)
+		rxd_on_shake(conn, &pkt);
+	else if (pkt.type == RXD_RETRY && conn)
+		rxd_on_retry(conn, &pkt);
+	else if (pkt.type == RXD_REFUSE && conn && pkt.reason != CHAN_REJECTED)
+		rxd_on_refuse(conn, &pkt);
+}
+
+static void on_protected(struct rxd_link *link, const uint8_t *buf, size_t len, struct rxd_meta meta)
+{
+	if (rxd_sec_is_sealed(buf, len))
+		on_sealed(link, buf, len, meta);
+	else
+		on_clear(link, buf, len);
+}
+
+/* ---- all endpoints ------------------------------------------------------------------- */
 
 /* on_datagram - a datagram has arrived: validate it, find its connection, pass it to what handles its type. */
 static void on_datagram(void *owner, const uint8_t *buf, size_t len, struct rxd_meta meta)
@@ -80,11 +174,17 @@ static void on_datagram(void *owner, const uint8_t *buf, size_t len, struct rxd_
 	if (poller->deferred)
 		rxd_rx_deferred(poller);
 	if (__builtin_expect(why != NULL, 0)) {
-		CHAN_WARN_SPARSE(&link->base, "dropped a datagram of %zu bytes: %s\n", len, why);
+		if (link->guard)
+			on_protected(link, buf, len, meta);
+		else
+			log_dropped(link, len, why);
 		return;
 	}
+	/* none of a protected endpoint is found: they are in a table of its own */
 	conn = hmap_find(&link->by_cid, pkt.conn);
-	if (__builtin_expect(pkt.type != RXD_DATA, 0))
+	if (__builtin_expect(pkt.type != RXD_DATA, 0) && link->guard)
+		on_protected(link, buf, len, meta);
+	else if (__builtin_expect(pkt.type != RXD_DATA, 0))
 		on_control(link, conn, &pkt, meta.source);
 	else if (conn && rxd_conn_alive(conn))
 		rxd_on_data(conn, &pkt, meta, input_time(poller));

@@ -34,17 +34,23 @@ void rxd_probe_send(struct rxd_conn *conn)
 	rxd_conn_control(conn, buf, put_probe(conn, buf));
 }
 
+void rxd_probe_answer(struct rxd_conn *conn)
+{
+	uint64_t now = rxd_now(rxd_conn_poller(conn));
+
+	conn->received_ns = now;
+	rxd_tx_ping(conn, now);
+	rxd_conn_rearm(conn, now);
+}
+
 void rxd_on_probe(struct rxd_link *link, const struct rxd_pkt *pkt)
 {
 	struct rxd_conn *conn = hmap_find(&link->by_cid, pkt->conn);
 	uint8_t buf[sizeof(struct rxd_hdr) + sizeof(struct rxd_reset)];
-	uint64_t now = rxd_now(rxd_link_poller(link));
 	size_t len;
 
 	if (conn && rxd_conn_alive(conn) && conn->peer_cid == pkt->cid) {
-		conn->received_ns = now;
-		rxd_tx_ping(conn, now);
-		rxd_conn_rearm(conn, now);
+		rxd_probe_answer(conn);
 		return;
 	}
 	if (conn || pkt->addr_len != link->base.addr_len)

@@ -9,11 +9,15 @@
 #include "base/provider.h"
 #include "channel/select.h"
 #include "coll/register.h"
+#include "engine/offer.h"
+#include "info/check.h"
 #include "layer/getinfo.h"
 #include "net/opt.h"
+#include "secure/key.h"
 #include "link.h"
 
 static struct fi_provider rxd_prov;
+static struct info_limits limits;
 
 static int rxd_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric, void *context)
 {
@@ -43,6 +47,8 @@ static const struct layer layer = {
 	.protocol_version = RXD_VERSION,
 	.min_msg_size = RXD_DGRAM_MIN,
 	.addr_max = RXD_ADDR_MAX,
+	.limits = &limits,
+	.seals = true,
 	.ask = ask_framed,
 	.inject_size = &rxd_conf.inject_size,
 	.tx_size = &rxd_conf.tx_size,
@@ -66,6 +72,9 @@ static struct fi_provider rxd_prov = {
 OFI_PROVIDER_INI(rxd)
 {
 	coll_register();
+	limits = eng_offer_limits;
+	limits.secures = true;
+	limits.auth_key_size = SEC_KEYS_MAX * SEC_KEY_RECORD_SIZE;
 	rxd_conf.prov = &rxd_prov;
 	rxd_conf.layer = &layer;
 	rxd_conf_define();

@@ -234,7 +234,7 @@ void rxd_tx_new_path(struct rxd_conn *conn)
 	rxd_loss_all(&conn->loss, &loss_ops, &a);
 	conn->loss.probes = 0;
 	rxd_rtt_init(&conn->rtt);
-	rxd_mtu_init(&conn->mtu, RXD_DGRAM_MIN, conn->mtu.most);
+	rxd_mtu_init(&conn->mtu, conn->mtu.base, conn->mtu.most);
 	rxd_cc_init(&conn->cc, (enum rxd_cc_kind) rxd_conf.cc, RXD_DGRAM_MIN,
 		    (unsigned) rxd_conf.tolerance);
 	rxd_ecn_new_path(&conn->ecn, rxd_conn_link(conn)->dg->has_ecn);
@@ -276,8 +276,8 @@ static void on_probe_timeout(struct rxd_conn *conn, uint64_t now)
 	if (conn->loss.probes < PROBE_AFTER)
 		return;
 	rxd_probe_send(conn);
-	/* as seldom as systems answer, and within 3 s */
-	if (rxd_loss_probe_timeout(&conn->loss, &conn->rtt, RXD_PEER_DELAY_NS) >= ASK_AFTER_NS)
+	/* as seldom as systems answer, and within 3 s; nothing that is not sealed ends a protected connection */
+	if (!rxd_conn_link(conn)->guard && rxd_loss_probe_timeout(&conn->loss, &conn->rtt, RXD_PEER_DELAY_NS) >= ASK_AFTER_NS)
 		rxd_ask(conn);
 }
 

@@ -25,10 +25,11 @@ void rxd_route_said(struct rxd_conn *conn, const struct rxd_hello *hello)
 void rxd_route(const struct chan *base, struct chan_route *path)
 {
 	const struct rxd_conn *conn = (const struct rxd_conn *) base;	/* its first member */
+	const char *guard = rxd_guard_text(rxd_conn_link(conn));
 	char text[CHAN_TEXT_MAX];
 
-	snprintf(path->way, sizeof(path->way), "acknowledged datagrams of up to %u bytes from %s",
-		 conn->mtu.now, base->link->addr_len ?
+	snprintf(path->way, sizeof(path->way), "acknowledged%s%s datagrams of up to %u bytes from %s",
+		 *guard ? ", " : "", guard, conn->mtu.now, base->link->addr_len ?
 		 chan_text(base->link, base->link->addr, base->link->addr_len, text) : "this host");
 	path->traffic.sent_bytes = conn->nxt;
 	path->traffic.got_bytes = conn->rcv_nxt;

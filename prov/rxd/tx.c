@@ -6,6 +6,7 @@
  * pacing allow.  Bytes to be retransmitted come first (next_range()); retransmit.c decides
  * which these are.
  */
+#include <assert.h>
 #include <rdma/fi_errno.h>
 #include <string.h>
 
@@ -41,7 +42,7 @@ static size_t packet_begin(struct rxd_conn *conn, uint8_t *head, uint8_t flags, 
 		end = rxd_rx_put_ack(conn, head, at, now);
 	if (end > at)
 		flags |= RXD_F_ACK;
-	if (rxd_conf.checksum)
+	if (conn->guarded)
 		flags |= RXD_F_SUM;
 	rxd_put_hdr(head, RXD_DATA, flags, conn->peer_cid, pn);
 	return end;
@@ -53,12 +54,28 @@ static void ack_sent(struct rxd_conn *conn)
 	conn->ack_now = false;
 }
 
+/* packet_cover - the checksum of a packet, over @at bytes of its first piece, and over the others if it is guarded; or it
+ * is sealed, and @iov has become that.   @first: of a burst
+ * Returns true when nothing can be added to this burst.
+ */
+static inline bool packet_cover(struct rxd_conn *conn, struct iovec *iov, size_t *cnt_p, size_t at, bool first)
+{
+	if (__builtin_expect(!conn->guarded, 1))
+		rxd_seal(iov->iov_base, at, NULL, 0);
+	else if (!conn->sealed)
+		rxd_seal(iov->iov_base, iov->iov_len, iov + 1, *cnt_p - 1);
+	else
+		return rxd_sec_cover(conn, iov, cnt_p, first);
+	return false;
+}
+
 static int packet_transmit(struct rxd_conn *conn, struct iovec *iov, size_t cnt)
 {
-	size_t sum = rxd_conf.checksum ? cnt : 1;
 	int ret;
 
-	rxd_seal(iov[0].iov_base, iov[0].iov_len, iov + 1, sum - 1);
+	packet_cover(conn, iov, &cnt, iov->iov_len, true);
+	if (!cnt)
+		return 0;	/* it cannot be sealed: the connection has failed */
 	ret = rxd_dg_send(rxd_conn_link(conn)->dg, conn->to, iov, cnt);
 	return ret == -FI_EAGAIN || ret == -FI_EMSGSIZE ? ret : 0;	/* else: a lost datagram */
 }
@@ -105,9 +122,9 @@ static int burst_flush(struct rxd_conn *conn)
 }
 
 /* join_first - copy the first piece, mostly an engine header, behind the packet header, which
- * makes room for another piece.   Returns how many bytes of that the checksum covers.
+ * makes room for another piece.
  */
-static size_t join_first(struct iovec *iov, size_t *cnt_p, size_t at)
+static void join_first(struct iovec *iov, size_t *cnt_p, size_t at)
 {
 	size_t len = iov[1].iov_len;
 
@@ -115,7 +132,6 @@ static size_t join_first(struct iovec *iov, size_t *cnt_p, size_t at)
 	iov[0].iov_len = at + len;
 	(*cnt_p)--;
 	memmove(iov + 1, iov + 2, *cnt_p * sizeof(*iov));
-	return rxd_conf.checksum ? at + len : at;
 }
 
 /* packet_emit - add a packet with @len bytes of the stream from @off on to the burst; *len_p: how
@@ -128,6 +144,7 @@ static bool packet_emit(struct rxd_conn *conn, uint64_t off, size_t len, uint8_t
 	uint8_t *head = rxd_dg_head(dg);
 	struct iovec iov[PIECES_MAX + 1];
 	size_t at, cnt, pieces = dg->iov_max - 1;
+	bool first = conn->loss.next == rxd_conn_poller(conn)->burst_pn, full;
 	struct rxd_sent record;
 
 	at = packet_begin(conn, head, RXD_F_PN | flags, conn->loss.next, now);
@@ -147,15 +164,15 @@ static bool packet_emit(struct rxd_conn *conn, uint64_t off, size_t len, uint8_t
 		iov_gather(iov + 1, cnt, 0, head + at, len);
 		iov[0].iov_len = at + len;
 		cnt = 0;
-		at = rxd_conf.checksum ? at + len : at;
 	} else if (iov[1].iov_len <= HEAD_SMALL) {
-		at = join_first(iov, &cnt, at);
+		join_first(iov, &cnt, at);
 	}
-	rxd_seal(head, at, iov + 1, rxd_conf.checksum ? cnt : 0);
+	cnt++;
+	full = packet_cover(conn, iov, &cnt, at, first);
 	ack_sent(conn);
 	packet_sent(conn, &record);
 	*len_p = len;
-	return rxd_dg_add(dg, conn->to, iov, cnt + 1);
+	return (cnt && rxd_dg_add(dg, conn->to, iov, cnt)) || full;
 }
 
 /* packet_pad - a numbered packet of @size without bytes of the stream: a path MTU probe or a PING. */
@@ -423,7 +440,8 @@ static bool is_fast(const struct rxd_conn *conn, size_t size)
 	return conn->nxt == conn->end && list_empty(&conn->chan.pending) && !conn->retransmit.cnt &&
 	       !conn->want_shut && !conn->shut && conn->pns.cnt <= 1 &&
 	       conn->end + 2 * size <= conn->limit && in_window(conn, 3 * size) &&
-	       !poller->base.polling && conn->burst_seq != (uint32_t) poller->base.seq && !conn->burst;
+	       !poller->base.polling && conn->burst_seq != (uint32_t) poller->base.seq && !conn->burst &&
+	       !conn->sealed;
 }
 
 void *rxd_tx_slot(void *chan, size_t len)
@@ -485,6 +503,7 @@ int rxd_tx_post(void *chan, size_t hdr_len, size_t len)
 	struct iovec iov;
 	int ret;
 
+	assert(!conn->sealed && "it has no slot");
 	record.len = (uint32_t) (RXD_FRAME_SIZE + hdr_len + len);
 	if (rxd_conf.checksum)
 		flags |= RXD_F_SUM;

@@ -12,6 +12,7 @@
 
 #include "base/net_addr.h"
 #include "crc32c.h"
+#include "rxd/sealed.h"
 
 /* ---- writing --------------------------------------------------------------- */
 
@@ -443,6 +444,19 @@ static const char *parse_body(const uint8_t *buf, size_t size, struct rxd_pkt *p
 				       parse_control(buf, size, pkt);
 }
 
+static inline bool take_header(const uint8_t *buf, struct rxd_hdr *hdr, struct rxd_pkt *pkt)
+{
+	memcpy(hdr, buf, sizeof(*hdr));
+	if (!(hdr->version & RXD_MARK) || hdr->foreign != RXD_FOREIGN_RTS)
+		return false;
+	pkt->version = (struct chan_version) { .link = hdr->version & ~RXD_MARK };
+	pkt->type = hdr->type;
+	pkt->flags = hdr->flags;
+	pkt->conn = le64toh(hdr->conn);
+	pkt->pn = le64toh(hdr->pn);
+	return true;
+}
+
 /* The checksum comes last, as the body says how much of the packet it covers. */
 const char *rxd_parse(const uint8_t *buf, size_t size, struct rxd_pkt *pkt)
 {
@@ -450,16 +464,8 @@ const char *rxd_parse(const uint8_t *buf, size_t size, struct rxd_pkt *pkt)
 	const char *why;
 	struct rxd_hdr hdr;
 
-	if (size < sizeof(hdr))
+	if (size < sizeof(hdr) || !take_header(buf, &hdr, pkt))
 		return "no packet of ours";
-	memcpy(&hdr, buf, sizeof(hdr));
-	if (!(hdr.version & RXD_MARK) || hdr.foreign != RXD_FOREIGN_RTS)
-		return "no packet of ours";
-	pkt->version = (struct chan_version) { .link = hdr.version & ~RXD_MARK };
-	pkt->type = hdr.type;
-	pkt->flags = hdr.flags;
-	pkt->conn = le64toh(hdr.conn);
-	pkt->pn = le64toh(hdr.pn);
 	buf += sizeof(hdr);
 	size -= sizeof(hdr);
 	why = parse_body(buf, size, pkt, &head);
@@ -470,4 +476,65 @@ const char *rxd_parse(const uint8_t *buf, size_t size, struct rxd_pkt *pkt)
 	if (packet_checksum(buf - sizeof(hdr), sizeof(hdr) + head) != le32toh(hdr.crc))
 		return "corrupted";
 	return NULL;
+}
+
+/* ---- of protected endpoints --------------------------------------------------------- */
+
+static const char *parse_shake(const uint8_t *buf, size_t size, struct rxd_pkt *pkt)
+{
+	struct rxd_shake shake;
+
+	if (size < sizeof(shake) || size > sizeof(shake) + RXD_SHAKE_MAX)
+		return "bytes of a handshake of a wrong length";
+	memcpy(&shake, buf, sizeof(shake));
+	pkt->cid = le64toh(shake.cid);
+	pkt->off = le32toh(shake.off);
+	pkt->shake_ack = le32toh(shake.ack);
+	pkt->data = buf + sizeof(shake);
+	pkt->len = size - sizeof(shake);
+	return pkt->cid ? NULL : "bytes of a handshake without an id";
+}
+
+/* What is in the clear is of the handshake, and of that alone. */
+static const char *parse_clear(const uint8_t *buf, size_t size, struct rxd_pkt *pkt)
+{
+	if (pkt->flags & ~RXD_F_SUM || pkt->pn)
+		return "bits that this version does not define";
+	if ((pkt->type == RXD_HELLO) == (pkt->conn != 0))
+		return "a packet without a connection id";
+	switch (pkt->type) {
+	case RXD_HELLO:
+	case RXD_RETRY:
+	case RXD_REFUSE:
+		return parse_control(buf, size, pkt);
+	case RXD_SHAKE:
+		return parse_shake(buf, size, pkt);
+	default:
+		return "a packet in the clear that has to be sealed";
+	}
+}
+
+static const char *parse_opened(const uint8_t *buf, size_t size, struct rxd_pkt *pkt)
+{
+	size_t head;
+
+	if (pkt->flags & ~flags_of(pkt->type))
+		return "bits that this version does not define";
+	if (pkt->pn > RXD_PN_MAX || (pkt->pn && !(pkt->flags & RXD_F_PN)))
+		return "a number out of range";
+	return pkt->type == RXD_DATA ? parse_data(buf, size, pkt, &head) : parse_control(buf, size, pkt);
+}
+
+const char *rxd_parse_protected(const uint8_t *buf, size_t size, bool opened, struct rxd_pkt *pkt)
+{
+	const char *why;
+	struct rxd_hdr hdr;
+
+	if (size < sizeof(hdr) || !take_header(buf, &hdr, pkt) || pkt->version.link != RXD_SEALED_VERSION)
+		return "no packet of ours";
+	why = opened ? parse_opened(buf + sizeof(hdr), size - sizeof(hdr), pkt) :
+		       parse_clear(buf + sizeof(hdr), size - sizeof(hdr), pkt);
+	if (why || opened)
+		return why;
+	return packet_checksum(buf, size) == le32toh(hdr.crc) ? NULL : "corrupted";
 }

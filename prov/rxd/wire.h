@@ -200,6 +200,8 @@ struct rxd_pkt {
 	struct rxd_hello hello;
 	/* RETRY */
 	struct rxd_cookie cookie;
+	/* SHAKE: @data and @len are bytes of the handshake from @off on, which lies in off; cid */
+	uint32_t shake_ack;
 	/* REFUSE */
 	enum chan_reason reason;
 	/* PROBE: cid and address, which lies in hello; RESET: cid */
@@ -227,6 +229,12 @@ struct rxd_release rxd_release_of(struct release release);
  * beyond @size.
  */
 const char *rxd_parse(const uint8_t *buf, size_t size, struct rxd_pkt *pkt);
+
+/* rxd_parse_protected - the same for one of a protected endpoint (rxd/sealed.h).
+ *
+ * @opened: it was sealed, and has been opened; else it is of its handshake, in the clear
+ */
+const char *rxd_parse_protected(const uint8_t *buf, size_t size, bool opened, struct rxd_pkt *pkt);
 
 /* rxd_pkt_range - range @i of an acknowledgement. */
 static inline struct rxd_range rxd_pkt_range(const struct rxd_pkt *pkt, unsigned i)

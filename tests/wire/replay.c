@@ -18,6 +18,7 @@
 #include "engine/wire.h"
 #include "foreign/xnet/cm.h"
 #include "foreign/xnet/frame.h"
+#include "rxd/sealed.h"
 #include "rxd/wire.h"
 #include "rxm/wire.h"
 #include "shm/handshake.h"
@@ -115,6 +116,23 @@ static void record_rxd(FILE *f)
 	len = rxd_put_u64(buf, len, 1000);
 	memcpy(buf + len, "stream", 6);
 	rxd_packet(f, "data", buf, len + 6);
+}
+
+/* What a sealed datagram has in it is as in record_rxd(); these are of the handshake, in the clear. */
+static void record_sealed(FILE *f)
+{
+	struct rxd_shake shake = { .cid = htole64(5), .off = htole32(512), .ack = htole32(7) };
+	uint8_t buf[RXD_DGRAM_MIN];
+	size_t len = rxd_put_hdr(buf, (enum rxd_type) RXD_SHAKE, RXD_F_SUM, 6, 0);
+
+	buf[0] = RXD_MARK | RXD_SEALED_VERSION;
+	memcpy(buf + len, &shake, sizeof(shake));
+	memcpy(buf + len + sizeof(shake), "bytes", 5);
+	rxd_packet(f, "shake", buf, len + sizeof(shake) + 5);
+	len = rxd_put_hdr(buf, RXD_RETRY, RXD_F_SUM, 6, 0);
+	buf[0] = RXD_MARK | RXD_SEALED_VERSION;
+	len = rxd_put_u64(buf, len, 77);
+	rxd_packet(f, "retry", buf, rxd_put_u64(buf, len, 78));
 }
 
 static void record_rxm(FILE *f)
@@ -218,6 +236,21 @@ static bool read_tcp(const struct packet *p)
 	       net_addr_port(&hello.addr.sa) == 4242;
 }
 
+static bool read_sealed(const struct packet *p)
+{
+	struct rxd_pkt pkt;
+	const char *why = rxd_parse_protected(p->byte, p->len, false, &pkt);
+
+	if (why) {
+		printf("%s: %s\n", p->name, why);
+		return false;
+	}
+	if (!strcmp(p->name, "shake"))
+		return pkt.cid == 5 && pkt.off == 512 && pkt.shake_ack == 7 && pkt.len == 5 &&
+		       !memcmp(pkt.data, "bytes", 5);
+	return pkt.cookie.mac == 77 && pkt.cookie.stamp == 78;
+}
+
 static bool read_rxd(const struct packet *p)
 {
 	struct rxd_pkt pkt;
@@ -298,6 +331,7 @@ static const struct format {
 	{ "tcp", TCP_WIRE_VERSION, record_tcp, read_tcp },
 	{ "shm", SHM_VERSION, record_shm, read_shm },
 	{ "rxd", RXD_VERSION, record_rxd, read_rxd },
+	{ "rxds", RXD_SEALED_VERSION, record_sealed, read_sealed },
 	{ "rxm", RXM_VERSION, record_rxm, read_rxm },
 	{ "engine", WIRE_VERSION, record_engine, read_engine },
 	{ "kofi", XNET_CM_VERSION, record_kofi, read_kofi },

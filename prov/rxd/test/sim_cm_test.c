@@ -207,22 +207,32 @@ static void many_requests(void)
 	end();
 }
 
-int main(int argc, char **argv)
+static void run_all(const char *level, uint64_t first, uint64_t cnt)
 {
-	uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
-	uint64_t cnt = argc > 2 ? strtoull(argv[2], NULL, 0) : 100, i;
+	uint64_t i;
 
-	rxd_conf.prov = &nodes_prov;
-	rxd_conf.local = 0;
+	nodes_level = level;
 	reject_then_accept();
 	no_listener();
 	wrong_kind(true);
 	wrong_kind(false);
-	many_requests();
+	if (!level)
+		many_requests();
 	for (i = first; i < first + cnt; i++) {
 		accept_one(i);
 		reject_one(i);
 	}
-	printf("%llu networks\n", (unsigned long long) cnt);
+	printf("%llu networks, %s\n", (unsigned long long) cnt, level ? level : "not protected");
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
+	uint64_t cnt = argc > 2 ? strtoull(argv[2], NULL, 0) : 100;
+
+	rxd_conf.prov = &nodes_prov;
+	rxd_conf.local = 0;
+	run_all(NULL, first, cnt);
+	run_all("encrypt", first, cnt);
 	return 0;
 }

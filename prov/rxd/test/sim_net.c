@@ -38,6 +38,7 @@ uint64_t snet_now, snet_sent, snet_dropped, snet_marked;
 unsigned snet_base;
 void (*snet_before_look)(struct rxd_poller *poller);
 void (*snet_tap)(unsigned from, unsigned to, const uint8_t *data, size_t len);
+bool (*snet_attack)(unsigned from, unsigned to, const uint8_t *data, size_t len);
 static uint64_t state, order;
 static struct port *ports[SNET_PORTS];	/* live ones */
 bool snet_refuses;
@@ -240,6 +241,8 @@ static void carry(unsigned from, unsigned to, const uint8_t *data, size_t len, u
 	}
 	if (snet_tap)
 		snet_tap(from, to, data, len);
+	if (snet_attack && snet_attack(from, to, data, len))
+		return;
 	if (snet_conf.foreign && (from == snet_conf.foreign) != (to == snet_conf.foreign))
 		data = translate(data, len, other);
 	snet_sent++;

@@ -85,6 +85,9 @@ extern unsigned snet_skips;
 /* Called with each datagram that an endpoint sends, before the network may drop it.  May be NULL. */
 extern void (*snet_tap)(unsigned from, unsigned to, const uint8_t *data, size_t len);
 
+/* Called likewise, after snet_tap: an attacker on the path.  Returns true when the datagram is dropped.  May be NULL. */
+extern bool (*snet_attack)(unsigned from, unsigned to, const uint8_t *data, size_t len);
+
 /* Does a system say that a port has no socket (ICMP)?  Else its host is gone. */
 extern bool snet_refuses;
 

@@ -8,6 +8,8 @@
 
 #include "base/iov.h"
 #include "obj/test/fake_prog.h"
+#include "rxd/secure/state.h"
+#include "secure/policy.h"
 
 #define SHORT 128	/* the engine may use a slot for such */
 
@@ -37,6 +39,9 @@ int nodes_last_err;
 unsigned node_cnt = NODES_FEW;
 struct eng_ep *nodes[NODES];
 struct fi_provider nodes_prov = { .name = "ofi_rxd" };
+const char *nodes_level;
+uint8_t nodes_key[32] = { 0xa1, 0x01, 0xfe };
+uint64_t nodes_key_bytes;
 static uint64_t lives;
 
 static uint8_t pattern[256 + RXD_PAYLOAD_MAX];
@@ -282,6 +287,20 @@ static struct sockaddr_in address(unsigned i)
 	return in;
 }
 
+/* new_policy - as nodes_level and nodes_key say. */
+static struct sec_policy *new_policy(void)
+{
+	struct sec_source source = { .ep_key = nodes_key, .ep_key_len = sizeof(nodes_key) };
+	struct sec_policy *policy = NULL;
+	char why[SEC_WHY_MAX];
+
+	if (!nodes_level)
+		return NULL;
+	CHECK(!sec_policy_open(&source, &policy, why) && policy);
+	policy->level = strcmp(nodes_level, "auth") ? SEC_ENCRYPT : SEC_AUTH;	/* a program's is read once */
+	return policy;
+}
+
 static void open_node(unsigned no, enum fi_ep_type type)
 {
 	struct eng_ep *ep = calloc(1, sizeof(*ep));
@@ -295,6 +314,7 @@ static void open_node(unsigned no, enum fi_ep_type type)
 	ep->base.info = &ep->info;
 	ep->base.type = type;
 	ep->base.prog = &ep->prog;
+	ep->base.sec = new_policy();
 	ep->base.prov = &nodes_prov;
 	ep->later = snet_rnd(4) ? 0 : 10;
 	list_init(&ep->prog.pollers);
@@ -304,6 +324,8 @@ static void open_node(unsigned no, enum fi_ep_type type)
 		ep->peers[i].addr = address(i);
 	}
 	CHECK(!rxd_link_ops.open(ep, NULL, &ep->link));
+	if (nodes_level && nodes_key_bytes)
+		snet_link(PORT(no))->guard->key_bytes = nodes_key_bytes;
 }
 
 void node_open(unsigned no)
@@ -325,6 +347,7 @@ struct eng_pep *node_listen(unsigned no)
 	pep->info.src_addrlen = sizeof(pep->addr);
 	pep->base.info = &pep->info;
 	pep->base.prog = &pep->prog;
+	pep->base.sec = new_policy();
 	list_init(&pep->prog.pollers);
 	CHECK(!rxd_link_ops.open(NULL, pep, &pep->link));
 	CHECK(!rxd_link_ops.cm->listen(pep->link, 1));
@@ -342,6 +365,7 @@ void node_unlisten(struct eng_pep *pep)
 
 	rxd_link_ops.close(pep->link, 0);
 	poller->ops->close(poller);
+	sec_policy_close(pep->base.sec);
 	free(pep);
 }
 
@@ -382,6 +406,7 @@ void node_close(unsigned no)
 	for (unsigned i = 0; i < node_cnt; i++)
 		CHECK(!ep->peers[i].out);
 	poller->ops->close(poller);
+	sec_policy_close(ep->base.sec);
 	free(ep);
 	nodes[no] = NULL;
 }

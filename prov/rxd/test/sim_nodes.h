@@ -81,6 +81,13 @@ extern unsigned node_cnt;		/* NODES_FEW at first */
 extern struct eng_ep *nodes[NODES];
 extern struct fi_provider nodes_prov;
 
+/* How nodes and listeners that are opened from now on are protected: a value of FI_SECURITY, and a key; NULL: not at
+ * all.
+ */
+extern const char *nodes_level;
+extern uint8_t nodes_key[32];
+extern uint64_t nodes_key_bytes;	/* after which a key is exchanged; 0: as in programs */
+
 /* node_open - at PORT(no).  node_close - as if its process was killed: no packet is sent. */
 void node_open(unsigned no);
 void node_close(unsigned no);
