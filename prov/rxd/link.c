@@ -12,6 +12,7 @@
 
 #include "channel/select.h"
 #include "base/net_addr.h"
+#include "secure/policy.h"
 #include "link.h"
 
 /* ---- what the channel layer calls --------------------------------------------------- */
@@ -86,11 +87,22 @@ static const struct chan_ops chan_ops = {
 
 /* ---- opening ---------------------------------------------------------------------- */
 
+/* check_guard - no test covers certificates over datagrams. */
+static int check_guard(struct rxd_link *link, const struct sec_policy *policy)
+{
+	if (!policy || !policy->certs)
+		return 0;
+	CHAN_WARN(&link->base, "certificates (FI_TLS_CERT) do not protect datagrams: set FI_AUTH_KEY_FILE, or use tcp\n");
+	return -FI_EACCES;
+}
+
 /* The name is known from here on: port 0 has become a number. */
 static int open_dg(struct rxd_link *link, const struct fi_info *info, struct sec_policy *policy)
 {
-	int ret = rxd_dg_open(rxd_link_poller(link), info, link, &link->dg);
+	int ret = check_guard(link, policy);
 
+	if (!ret)
+		ret = rxd_dg_open(rxd_link_poller(link), info, link, &link->dg);
 	if (ret)
 		return ret;
 	link->base.addr = link->addr;
