@@ -44,6 +44,7 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/obj/log.c \
 	prov/util/obj/log.h \
 	prov/util/obj/mr.c \
+	prov/util/obj/mr_key.c \
 	prov/util/obj/memory/copy.c \
 	prov/util/obj/memory/share.c \
 	prov/util/obj/mr.h \

@@ -101,15 +101,6 @@ static int map_region(struct obj_mr *mr)
 
 /* ---- authorization keys ----------------------------------------------------- */
 
-bool obj_mr_has_key_of(const struct obj_mr *mr, const struct obj_ep *ep)
-{
-	const struct obj_ep *whole = ep->sep ? ep->sep : ep;
-	const struct fi_ep_attr *attr = whole->info->ep_attr;
-
-	return !whole->sec || (attr->auth_key_size == mr->auth_key_size &&
-			       !memcmp(attr->auth_key, mr->auth_key, mr->auth_key_size));
-}
-
 /* check_auth_key - a key that no connection proves protects nothing. */
 static int check_auth_key(const struct obj_domain *domain, const struct fi_mr_attr *attr)
 {
