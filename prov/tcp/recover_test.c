@@ -135,6 +135,45 @@ static void the_other_paths_go_on_meanwhile(void **state)
 	tcp_conf.lanes = 1;
 }
 
+/* The window is full, the peer has taken all of it, and what said so is lost with a path: another path says it, where
+ * nothing else is to be sent and no path is made.
+ */
+static void what_a_lost_path_has_said_is_said_again(void **state)
+{
+	struct eng_ep *a, *b;
+	struct eng_peer *ab, *ba;
+	struct sockaddr none = { .sa_family = AF_UNSPEC };
+	struct tcp_recover *from, *to;
+	unsigned i;
+
+	tcp_conf.lanes = 2;
+	a = fake_ep(FI_EP_RDM, 0);
+	b = fake_ep(FI_EP_RDM, 0);
+	ab = peer_at(a, b);
+	ba = peer_at(b, a);
+	meet(ab, ba);
+	from = conn_of(ab)->rec;
+	to = conn_of(ba)->rec;
+	fake_send(ab, TCP_PAYLOAD_MAX, 0);
+	fake_send(ba, TCP_PAYLOAD_MAX, 0);
+	FAKE_UNTIL(20000, all_here(ab, ba) && tcp_recover_paths(conn_of(ab)) == 2 && tcp_recover_paths(conn_of(ba)) == 2);
+	from->want = to->want = 1;
+	b->later = 100;
+	for (i = 0; i < 2 * TCP_WIRE_WINDOW / TCP_PAYLOAD_MAX; i++)
+		fake_send(ab, TCP_PAYLOAD_MAX, 0);
+	FAKE_UNTIL(20000, to->got.next == from->kept.taken + TCP_WIRE_WINDOW);
+	to->said = to->got.next;		/* by records that do not arrive */
+	b->later = 0;
+	FAKE_UNTIL(20000, (pull_both(a, b), to->got.taken == to->got.next));
+	assert_true(from->kept.end == to->got.taken && from->kept.end == from->kept.taken + TCP_WIRE_WINDOW);
+	assert_int_equal(connect(tcp_recover_path_fd(to->conn, 0), &none, sizeof(none)), 0);
+	FAKE_UNTIL(5000, all_here(ab, ba));
+	assert_int_equal(ab->down + ba->down, 0);
+	fake_close(a, 100);
+	fake_close(b, 100);
+	tcp_conf.lanes = 1;
+}
+
 static void send_mixed(struct eng_peer *peer, size_t cnt)
 {
 	while (peer->tx_seq < cnt)
@@ -200,6 +239,7 @@ int main(void)
 		TEST(packets_of_every_size_arrive_in_order),
 		TEST(what_is_cut_goes_on_where_it_was),
 		TEST(the_other_paths_go_on_meanwhile),
+		TEST(what_a_lost_path_has_said_is_said_again),
 		TEST(what_was_sent_before_close_arrives),
 		TEST(a_peer_that_ends_is_lost_once),
 		TEST(a_peer_whose_process_ends_is_lost_once),

@@ -181,6 +181,8 @@ void tcp_paths_push(struct tcp_recover *rec)
 	while (more)
 		for (more = false, i = 0; i < TCP_LANES_MAX; i++)
 			more |= path_push(&rec->path[i]);
+	if (rec->got.taken - rec->said >= TCP_SAY_EVERY)
+		tcp_paths_say(rec);	/* what has said it was lost with its path, or all were full */
 	rec->busy |= rec->kept.end - rec->kept.taken >= TCP_STRIPE_MIN;
 	if (rec->kept.taken < rec->kept.end)
 		tcp_recover_watch(rec);

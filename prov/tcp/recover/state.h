@@ -110,7 +110,9 @@ void tcp_path_made(struct tcp_path *path);
 void tcp_path_close(struct tcp_path *path);
 void tcp_path_lost(struct tcp_path *path, int err);
 
-/* tcp_paths_push - give what waits to the paths that take it.
+#define TCP_SAY_EVERY (TCP_WIRE_WINDOW / 8)	/* bytes taken until the peer is told */
+
+/* tcp_paths_push - give what waits to the paths that take it, and say again what a lost one has said of bytes taken.
  * tcp_paths_say - tell the peer what was taken, if no record has.
  */
 void tcp_paths_push(struct tcp_recover *rec);

@@ -8,8 +8,6 @@
 #include <sys/ioctl.h>
 #include <linux/sockios.h>
 
-#define SAY_EVERY (TCP_WIRE_WINDOW / 8)	/* bytes taken until the peer is told */
-
 ssize_t tcp_recover_send(struct tcp_conn *conn, const struct iovec *iov, size_t cnt)
 {
 	size_t len = chan_kept_put(&conn->rec->kept, iov, cnt);
@@ -49,7 +47,7 @@ size_t tcp_recover_take(struct tcp_conn *conn, void *buf, size_t most)
 	struct tcp_recover *rec = conn->rec;
 	size_t len = chan_got_take(&rec->got, buf, most);
 
-	if (rec->got.taken - rec->said >= SAY_EVERY)
+	if (rec->got.taken - rec->said >= TCP_SAY_EVERY)
 		tcp_paths_say(rec);
 	return len;
 }
