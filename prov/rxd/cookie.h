@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-#include "base/siphash.h"
+#include "base/hash/siphash.h"
 #include "wire.h"
 
 #define RXD_COOKIE_LIFE_NS UINT64_C(10000000000)

@@ -10,8 +10,6 @@ rxd_pure_sources = \
 	prov/rxd/recovery/cc.h \
 	prov/rxd/cookie.c \
 	prov/rxd/cookie.h \
-	prov/rxd/crc32c.c \
-	prov/rxd/crc32c.h \
 	prov/rxd/recovery/ecn.c \
 	prov/rxd/recovery/ecn.h \
 	prov/rxd/recovery/loss.c \
@@ -78,7 +76,6 @@ rxd_tests = \
 	prov/rxd/recovery/bbr_test \
 	prov/rxd/recovery/cc_test \
 	prov/rxd/cookie_test \
-	prov/rxd/crc32c_test \
 	prov/rxd/recovery/ecn_test \
 	prov/rxd/recovery/loss_test \
 	prov/rxd/test/foreign_test \
@@ -126,9 +123,6 @@ prov_rxd_recovery_ranges_test_LDFLAGS = -Wl,--wrap=realloc
 prov_rxd_cookie_test_SOURCES = prov/rxd/cookie_test.c
 prov_rxd_cookie_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_rxd_cookie_test_LDADD = $(rxd_pure_libs)
-prov_rxd_crc32c_test_SOURCES = prov/rxd/crc32c_test.c
-prov_rxd_crc32c_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_rxd_crc32c_test_LDADD = $(rxd_pure_libs)
 prov_rxd_stream_test_SOURCES = prov/rxd/stream_test.c
 prov_rxd_stream_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_rxd_stream_test_LDADD = prov/rxd/librxdlink.la $(prov_util_libs) src/libfabric.la $(CMOCKA_LIBS)
@@ -195,6 +189,6 @@ endif
 # The fuzzer needs clang: make prov/rxd/test/fuzz_wire CC=clang
 EXTRA_PROGRAMS += prov/rxd/test/fuzz_wire
 prov_rxd_test_fuzz_wire_SOURCES = prov/rxd/test/fuzz_wire.c prov/rxd/wire.c prov/rxd/wire.h \
-	prov/rxd/crc32c.c prov/rxd/crc32c.h src/base/release.c src/base/net_addr.c
+	src/base/hash/crc32c.c src/base/hash/crc32c.h src/base/release.c src/base/net_addr.c
 prov_rxd_test_fuzz_wire_CFLAGS = $(AM_CFLAGS) -fsanitize=fuzzer,address
 endif

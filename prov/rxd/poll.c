@@ -54,7 +54,7 @@ static void on_control(struct rxd_link *link, struct rxd_conn *conn, const struc
 		rxd_on_path_response(conn, pkt, source);
 }
 
-/* log_dropped - sparse: anybody may send them. */
+/* log_dropped - sparse: any host may send them. */
 static void log_dropped(struct rxd_link *link, size_t len, const char *why)
 {
 	CHAN_WARN_SPARSE(&link->base, "dropped a datagram of %zu bytes: %s\n", len, why);

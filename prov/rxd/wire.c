@@ -11,7 +11,7 @@
 #include <sys/uio.h>
 
 #include "base/net_addr.h"
-#include "crc32c.h"
+#include "base/hash/crc32c.h"
 #include "rxd/sealed.h"
 
 /* ---- writing --------------------------------------------------------------- */
@@ -129,8 +129,8 @@ static uint32_t packet_checksum(const uint8_t *buf, size_t len)
 
 	memcpy(&hdr, buf, sizeof(hdr));
 	hdr.crc = 0;
-	crc = rxd_crc(0, &hdr, sizeof(hdr));
-	return rxd_crc(crc, buf + sizeof(hdr), len - sizeof(hdr));
+	crc = crc32c_add(0, &hdr, sizeof(hdr));
+	return crc32c_add(crc, buf + sizeof(hdr), len - sizeof(hdr));
 }
 
 void rxd_seal(uint8_t *out, size_t len, const struct iovec *iov, size_t cnt)
@@ -140,7 +140,7 @@ void rxd_seal(uint8_t *out, size_t len, const struct iovec *iov, size_t cnt)
 
 	/* payload is summed where it lies; the caller leaves it out where a header's sum is enough */
 	for (i = 0; i < cnt; i++)
-		crc = rxd_crc(crc, iov[i].iov_base, iov[i].iov_len);
+		crc = crc32c_add(crc, iov[i].iov_base, iov[i].iov_len);
 	crc = htole32(crc);
 	memcpy(out + offsetof(struct rxd_hdr, crc), &crc, sizeof(crc));
 }

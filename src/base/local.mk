@@ -29,9 +29,10 @@ src_base_libbase_la_SOURCES = \
 	src/base/provider.h \
 	src/base/release.c \
 	src/base/release.h \
-	src/base/siphash.c \
-	src/base/siphash.h \
-	src/base/sealed.h \
+	src/base/hash/siphash.c \
+	src/base/hash/siphash.h \
+	src/base/hash/crc32c.c \
+	src/base/hash/crc32c.h \
 	src/base/timer.c \
 	src/base/timer.h \
 	src/base/os/alarm.h \
@@ -82,7 +83,8 @@ base_tests = \
 	src/base/os/os_test \
 	src/base/pool_test \
 	src/base/release_test \
-	src/base/siphash_test \
+	src/base/hash/crc32c_test \
+	src/base/hash/siphash_test \
 	src/base/timer_test \
 	src/base/verify_test
 
@@ -116,9 +118,12 @@ src_base_pool_test_LDADD = $(base_test_libs)
 src_base_release_test_SOURCES = src/base/release_test.c
 src_base_release_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 src_base_release_test_LDADD = $(base_test_libs)
-src_base_siphash_test_SOURCES = src/base/siphash_test.c
-src_base_siphash_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-src_base_siphash_test_LDADD = $(base_test_libs)
+src_base_hash_crc32c_test_SOURCES = src/base/hash/crc32c_test.c
+src_base_hash_crc32c_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+src_base_hash_crc32c_test_LDADD = $(base_test_libs)
+src_base_hash_siphash_test_SOURCES = src/base/hash/siphash_test.c
+src_base_hash_siphash_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+src_base_hash_siphash_test_LDADD = $(base_test_libs)
 src_base_timer_test_SOURCES = src/base/timer_test.c
 src_base_timer_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 src_base_timer_test_LDADD = $(base_test_libs)

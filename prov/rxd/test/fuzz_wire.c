@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <sys/uio.h>
 
-#include "rxd/crc32c.h"
+#include "base/hash/crc32c.h"
 #include "rxd/wire.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

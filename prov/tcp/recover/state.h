@@ -5,7 +5,7 @@
 #ifndef TCP_RECOVER_STATE_H
 #define TCP_RECOVER_STATE_H
 
-#include "base/siphash.h"
+#include "base/hash/siphash.h"
 #include "channel/rail.h"
 #include "channel/recover.h"
 #include "net/rail.h"

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include "base/test/verify.h"
 
-#include "base/siphash.h"
+#include "base/hash/siphash.h"
 
 static void vectors_of_the_paper(void **state)
 {

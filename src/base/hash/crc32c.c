@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-#include "crc32c.h"
+#include "base/hash/crc32c.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static void table_prepare(void)
 #endif
 }
 
-uint32_t rxd_crc_table(uint32_t crc, const void *buf, size_t len)
+uint32_t crc32c_by_table(uint32_t crc, const void *buf, size_t len)
 {
 	const uint8_t *p = buf;
 
@@ -55,11 +55,11 @@ static uint32_t crc_sse(uint32_t crc, const uint8_t *p, size_t len)
 }
 #endif
 
-uint32_t rxd_crc(uint32_t crc, const void *buf, size_t len)
+uint32_t crc32c_add(uint32_t crc, const void *buf, size_t len)
 {
 #ifdef __x86_64__
 	if (__builtin_expect(by_processor, 1))
 		return crc_sse(crc, buf, len);
 #endif
-	return rxd_crc_table(crc, buf, len);
+	return crc32c_by_table(crc, buf, len);
 }

@@ -5,8 +5,8 @@
  * siphash.h - a keyed hash of short data: who does not have the key cannot make it.  Pure.
  * Source: SipHash-2-4.
  */
-#ifndef BASE_SIPHASH_H
-#define BASE_SIPHASH_H
+#ifndef BASE_HASH_SIPHASH_H
+#define BASE_HASH_SIPHASH_H
 
 #include <stddef.h>
 #include <stdint.h>
