@@ -229,6 +229,7 @@ static void network_sees(const char *prov, const char *level, bool visible)
 	printf("# %s, %s\n", prov, level);
 	setenv("PROV", prov, 1);
 	setenv("FI_SECURITY", level, 1);
+	CALL(fi_import_log(FI_VERSION(2, 0), 0, &log_fid));
 	CHECK(getrandom(key, sizeof(key), 0) == sizeof(key) && getrandom(mark, sizeof(mark), 0) == sizeof(mark));
 	for (i = 0; i + MARK_SIZE <= LONGEST; i += MARK_SIZE)
 		memcpy(source + i, mark, MARK_SIZE);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/provider.h"
-#include "secure/sealed.h"
+#include "base/sealed.h"
 #include "engine/offer.h"
 #include "layer/mem.h"
 #include "base/net_addr.h"

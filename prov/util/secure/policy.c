@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "secure/sealed.h"
+#include "base/sealed.h"
 #include "secure/handshake.h"
 #include "secure/secret.h"
 
