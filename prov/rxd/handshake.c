@@ -162,10 +162,12 @@ static bool version_agrees(const struct rxd_link *link, const struct rxd_pkt *pk
 	return chan_version_agree(&ours, &pkt->version, NULL);
 }
 
-/* is_protection - is it that one side protects its connections and the other does not? */
+/* is_protection - is it that one side protects its connections and the other does not?  Versions that are not known
+ * here may be of either kind.
+ */
 static bool is_protection(const struct rxd_link *link, const struct chan_version *theirs)
 {
-	return !link->guard == (theirs->link_oldest >= RXD_SEALED_VERSION);
+	return link->guard ? theirs->link_oldest < RXD_SEALED_OLDEST : theirs->link == RXD_SEALED_VERSION;
 }
 
 /* version_text - the difference as a clause, for the log. */

@@ -73,7 +73,7 @@ OFI_PROVIDER_INI(rxd)
 {
 	coll_register();
 	limits = eng_offer_limits;
-	limits.secures = true;
+	limits.secures = limits.keys_alone = true;
 	limits.auth_key_size = SEC_KEYS_MAX * SEC_KEY_RECORD_SIZE;
 	rxd_conf.prov = &rxd_prov;
 	rxd_conf.layer = &layer;

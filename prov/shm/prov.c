@@ -139,7 +139,7 @@ OFI_PROVIDER_INI(shm)
 	shm_conf_define(&shm_conf, &shm_prov);
 	define_offer();
 	limits = eng_offer_limits;
-	limits.secures = true;
+	limits.secures = limits.keys_alone = true;
 	limits.auth_key_size = SEC_KEYS_MAX * SEC_KEY_RECORD_SIZE;
 	return &shm_prov;
 }

@@ -27,7 +27,7 @@ WARN = ['-Wall', '-Wextra', '-pedantic', '-Werror', '-fsyntax-only', '-I' + INCL
 C_STD, CXX_STD = ['c99', 'c11', 'gnu11'], ['c++17']
 
 # Our own additions to the names of the interface.
-OURS = {'FI_INLINE', 'FI_WARN_DEPRECATED'}
+OURS = {'FI_INLINE', 'FI_WARN_DEPRECATED', 'FI_PROFILE_PEER'}
 
 # Headers of ours alone, which take no name of the interface.
 EXTENSIONS = {'rdma/fi_cq_time.h', 'rdma/fi_xpu_mlx5.h', 'rdma/fi_xpu_ring.h'}

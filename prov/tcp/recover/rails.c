@@ -10,11 +10,12 @@
 #include "tcp/recover/state.h"
 
 #include <rdma/fi_errno.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "base/os/memory.h"
 
 static atomic_bool named;	/* the program has named an interface, or a source address */
 
@@ -70,13 +71,6 @@ static int rail_listen(struct tcp_rails *rails, unsigned i)
 
 /* ---- the choice ------------------------------------------------------------------------ */
 
-static int node_here(void)
-{
-	unsigned cpu, node;
-
-	return getcpu(&cpu, &node) ? -1 : (int) node;
-}
-
 static void log_unfit(const struct tcp_conf *conf, const struct net_list *list, const struct net_rail_rule *rule)
 {
 	const char *why;
@@ -102,7 +96,7 @@ static unsigned choose_rails(struct tcp_link *link, struct net_rail *rail)
 	if (net_list_recent(&list))
 		return 0;
 	log_unfit(link->conf, &list, &rule);
-	cnt = net_rails_choose(&list, &rule, net_place_read, node_here(), rail);
+	cnt = net_rails_choose(&list, &rule, net_place_read, os_memory_node(), rail);
 	net_list_free(&list);
 	return cnt < (unsigned) link->conf->rails ? cnt : (unsigned) link->conf->rails;
 }

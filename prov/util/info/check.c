@@ -453,9 +453,14 @@ static bool check_security(const struct check *ck)
 {
 	enum sec_level level;
 
-	return !ck->lim->secures && !is_sealed_above(ck) && sec_policy_wish(false, &level) &&
-	       refuse_text(ck, "FI_SECURITY", sec_level_name(level),
-			   "none: connections of this provider are not protected; see fi_security(7)");
+	if (is_sealed_above(ck) || !sec_policy_wish(false, &level))
+		return false;
+	if (!ck->lim->secures)
+		return refuse_text(ck, "FI_SECURITY", sec_level_name(level),
+				   "none: connections of this provider are not protected; see fi_security(7)");
+	return ck->lim->keys_alone && sec_policy_by_cert() &&
+	       refuse_text(ck, "FI_TLS_CERT", "certificates",
+			   "FI_AUTH_KEY_FILE: by certificates connections of this provider are not protected");
 }
 
 static bool check_all(struct check *ck)

@@ -62,6 +62,7 @@ struct info_limits {
 	bool manual_only;		/* FI_PROGRESS_AUTO is not available */
 	bool secures;			/* connections can be protected (secure/policy.h); else it is not
 					 * offered where a level above none is asked for */
+	bool keys_alone;		/* they are by keys, and not by certificates */
 	bool hmem;			/* FI_HMEM, with FI_MR_HMEM, once a device interface has started */
 	/* hmem_at - may @offer have it?  Called for hints that ask for it; it starts the interfaces.
 	 * NULL: any that copies suffices.   @why_p: [out] the reason; unchanged: none has started

@@ -61,6 +61,13 @@ bool sec_policy_wish(bool has_key, enum sec_level *level_p)
 	return *level_p != SEC_NONE;
 }
 
+bool sec_policy_by_cert(void)
+{
+	struct sec_cert_files files = get_files();
+
+	return has_files(&files);
+}
+
 static int parse_attr(struct sec_keys *keys, const uint8_t *key, size_t len, const char *whose, char *why)
 {
 	const char *reason = sec_keys_parse(keys, key, len);

@@ -45,6 +45,9 @@ struct sec_policy {
  */
 bool sec_policy_wish(bool has_key, enum sec_level *level_p);
 
+/* sec_policy_by_cert - is one of the variables of certificates set? */
+bool sec_policy_by_cert(void);
+
 /* sec_policy_open - decide for an endpoint.
  *
  * @policy_p: [out] NULL: the level is none

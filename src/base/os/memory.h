@@ -25,4 +25,7 @@ bool os_memory_is_fixed(int fd);
 void os_memory_keep(void *mem, size_t size);
 void os_memory_place(void *mem, size_t size);
 
+/* os_memory_node - the NUMA node of the processor that this thread runs on; -1: not known. */
+int os_memory_node(void);
+
 #endif

@@ -38,14 +38,20 @@ void os_memory_keep(void *mem, size_t size)
 	madvise(mem, size, MADV_DONTFORK);
 }
 
-void os_memory_place(void *mem, size_t size)
+int os_memory_node(void)
 {
-	unsigned long nodes[1024 / (CHAR_BIT * sizeof(unsigned long))] = { 0 };
-	const unsigned bits = CHAR_BIT * sizeof(*nodes);
 	unsigned node;
 
 	/* the system call: the C library's getcpu() is not in every one */
-	if (syscall(SYS_getcpu, NULL, &node, NULL) || node >= CHAR_BIT * sizeof(nodes))
+	return syscall(SYS_getcpu, NULL, &node, NULL) ? -1 : (int) node;
+}
+
+void os_memory_place(void *mem, size_t size)
+{
+	unsigned long nodes[1024 / (CHAR_BIT * sizeof(unsigned long))] = { 0 };
+	const int bits = CHAR_BIT * sizeof(*nodes), node = os_memory_node();
+
+	if (node < 0 || node >= (int) (CHAR_BIT * sizeof(nodes)))
 		return;
 	nodes[node / bits] = 1ul << node % bits;
 	/* the kernel uses one bit less than the size that it is given */

@@ -56,3 +56,8 @@ void os_memory_place(void *mem, size_t size)
 	(void) mem;
 	(void) size;
 }
+
+int os_memory_node(void)
+{
+	return -1;
+}
