@@ -24,11 +24,11 @@
 static void set_to(const struct rxd_sec *sec, struct sec_shake_attr *attr)
 {
 	const struct chan_link *link = &sec->link->base;
-	const struct sockaddr *name = link->addr;
+	union net_sa name;
 
 	if (!sec->server)
 		sec_to_pack(sec->addr, link->addr_len, attr->to);
-	else if (!net_addr_len(name) || !net_addr_is_any(name))
+	else if (net_addr_copy(link->addr, link->addr_len, &name) || !net_addr_is_any(&name.sa))
 		sec_to_pack(link->addr, link->addr_len, attr->to);
 }
 

@@ -303,7 +303,8 @@ static void made(enum rxd_type type, uint8_t flags, const void *body, size_t len
 	uint8_t buf[512];
 	size_t at = rxd_put_hdr(buf, type, flags, sec->cid, flags & RXD_F_PN ? 7 : 0);
 
-	memcpy(buf + at, body, len);
+	if (len)
+		memcpy(buf + at, body, len);
 	rxd_seal(buf, at + len, NULL, 0);
 	snet_forge(PORT(1), PORT(0), buf, at + len);
 	rxd_guard_mark(buf);
