@@ -8,7 +8,7 @@
  * The interface is the loopback's, with several addresses: none of them may be listed, so the tests write down what
  * each side would have heard.
  */
-#include "tcp/test/script.h"
+#include "tcp/test/cuts.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -44,18 +44,6 @@ static struct eng_ep *ep_with_rails(unsigned cnt)
 		rail[i] = rail_at(i);
 	tcp_rails_start(tcp_link_of(container_of(ep->link, struct chan_link, base)), rail, cnt);
 	return ep;
-}
-
-static struct tcp_conn *conn_of(struct eng_peer *peer)
-{
-	return ((struct chan *) eng_peer_chan(peer))->conn;
-}
-
-static bool all_here(struct eng_peer *ab, struct eng_peer *ba)
-{
-	pull_both(ab->ep, ba->ep);
-	return ba->rx_cnt == ab->tx_seq && ab->rx_cnt == ba->tx_seq &&
-	       ab->done_cnt == ab->tx_seq && ba->done_cnt == ba->tx_seq;
 }
 
 /* hear - @rec has the addresses of @other. */
@@ -109,31 +97,13 @@ static int nth_path(const struct tcp_conn *conn, unsigned nth)
 /* cut - reset, or end one direction of, the socket of a path: any that stands, since one that is never cut keeps the
  * connection from the state where none does.
  */
-static void cut(const struct tcp_conn *conn)
+static void cut(struct tcp_conn *conn)
 {
-	struct sockaddr none = { .sa_family = AF_UNSPEC };
 	unsigned cnt = tcp_recover_paths(conn);
 	int fd = nth_path(conn, (unsigned) fake_draw() % (cnt > RAILS ? cnt : RAILS));
 
-	if (fd < 0)
-		return;
-	if (fake_draw() % 4)
-		connect(fd, &none, sizeof(none));
-	else
-		shutdown(fd, fake_draw() % 2 ? SHUT_RD : SHUT_RDWR);
-}
-
-static void send_some(struct eng_peer *ab, struct eng_peer *ba, size_t cnt)
-{
-	for (; cnt; cnt--) {
-		fake_send(fake_draw() % 3 ? ab : ba,
-			  fake_draw() % 2 ? fake_draw() % 3000 : fake_draw() % (TCP_PAYLOAD_MAX + 1),
-			  fake_draw() % 4 ? 0 : ENG_PKT_MORE);
-		if (fake_draw() % 6 == 0) {
-			fake_poll();
-			pull_both(ab->ep, ba->ep);
-		}
-	}
+	if (fd >= 0)
+		cut_socket(fd);
 }
 
 static void rails_are_made_for_long_payload(void **state)
@@ -158,24 +128,13 @@ static void rails_are_made_for_long_payload(void **state)
 static void packets_arrive_once_and_in_order(void **state)
 {
 	const char *env = getenv("RAILS_ROUNDS");
-	unsigned long rounds = env ? strtoul(env, NULL, 0) : 100, i;
+	unsigned long rounds = env ? strtoul(env, NULL, 0) : 100;
 	struct eng_ep *a = ep_with_rails(RAILS), *b = ep_with_rails(RAILS);
 	struct eng_peer *ab = peer_at(a, b), *ba = peer_at(b, a);
 	uint64_t lost;
 
 	meet(ab, ba);
-	for (i = 0; i < rounds; i++) {
-		a->later = b->later = (unsigned) (fake_draw() % 10);
-		send_some(ab, ba, fake_draw() % 12);
-		cut(conn_of(fake_draw() % 2 ? ab : ba));
-		send_some(ab, ba, fake_draw() % 12);
-		a->later = b->later = 0;
-		if (fake_draw() % 3 == 0)
-			FAKE_UNTIL(20000, all_here(ab, ba));
-		assert_int_equal(ab->down + ba->down, 0);
-	}
-	FAKE_UNTIL(30000, all_here(ab, ba));
-	assert_int_equal(ab->down + ba->down + ab->lost_cnt + ba->lost_cnt, 0);
+	cut_rounds(ab, ba, cut, rounds);
 	lost = conn_of(ab)->rec->lost_cnt;
 	print_message("%lu cuts, %lu rails lost\n", rounds, (unsigned long) lost);
 	assert_true(lost >= rounds / 10);

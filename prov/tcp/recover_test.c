@@ -5,7 +5,7 @@
  * Connections that recover: their sockets are cut at random moments, and each packet arrives once, in order; the
  * fake engine checks every byte.  RECOVER_ROUNDS says how often they are cut (100).
  */
-#include "tcp/test/script.h"
+#include "tcp/test/cuts.h"
 
 #include <stdlib.h>
 
@@ -26,18 +26,6 @@ static int stop_recover(void **state)
 	return stop(state);
 }
 
-static struct tcp_conn *conn_of(struct eng_peer *peer)
-{
-	return ((struct chan *) eng_peer_chan(peer))->conn;
-}
-
-static bool all_here(struct eng_peer *ab, struct eng_peer *ba)
-{
-	pull_both(ab->ep, ba->ep);
-	return ba->rx_cnt == ab->tx_seq && ab->rx_cnt == ba->tx_seq &&
-	       ab->done_cnt == ab->tx_seq && ba->done_cnt == ba->tx_seq;
-}
-
 static void meet(struct eng_peer *ab, struct eng_peer *ba)
 {
 	fake_send(ab, 100, 0);
@@ -49,28 +37,10 @@ static void meet(struct eng_peer *ab, struct eng_peer *ba)
 /* cut - reset, or end one direction of, the socket of a path. */
 static void cut(struct tcp_conn *conn)
 {
-	struct sockaddr none = { .sa_family = AF_UNSPEC };
 	int fd = conn && conn->rec ? conn->rec->path[fake_draw() % conn->rec->want].src.fd : -1;
 
-	if (fd < 0)
-		return;
-	if (fake_draw() % 4)
-		connect(fd, &none, sizeof(none));
-	else
-		shutdown(fd, fake_draw() % 2 ? SHUT_RD : SHUT_RDWR);
-}
-
-static void send_some(struct eng_peer *ab, struct eng_peer *ba, size_t cnt)
-{
-	for (; cnt; cnt--) {
-		fake_send(fake_draw() % 3 ? ab : ba,
-			  fake_draw() % 2 ? fake_draw() % 3000 : fake_draw() % (TCP_PAYLOAD_MAX + 1),
-			  fake_draw() % 4 ? 0 : ENG_PKT_MORE);
-		if (fake_draw() % 6 == 0) {
-			fake_poll();
-			pull_both(ab->ep, ba->ep);
-		}
-	}
+	if (fd >= 0)
+		cut_socket(fd);
 }
 
 static void packets_of_every_size_arrive_in_order(void **state)
@@ -94,24 +64,13 @@ static void packets_of_every_size_arrive_in_order(void **state)
 static void cut_and_go_on(unsigned paths)
 {
 	const char *env = getenv("RECOVER_ROUNDS");
-	unsigned long rounds = env ? strtoul(env, NULL, 0) : 100, i;
+	unsigned long rounds = env ? strtoul(env, NULL, 0) : 100;
 	struct eng_ep *a = fake_ep(FI_EP_RDM, 0), *b = fake_ep(FI_EP_RDM, 0);
 	struct eng_peer *ab = peer_at(a, b), *ba = peer_at(b, a);
 	uint64_t lost;
 
 	meet(ab, ba);
-	for (i = 0; i < rounds; i++) {
-		a->later = b->later = (unsigned) (fake_draw() % 10);
-		send_some(ab, ba, fake_draw() % 12);
-		cut(conn_of(fake_draw() % 2 ? ab : ba));
-		send_some(ab, ba, fake_draw() % 12);
-		a->later = b->later = 0;
-		if (fake_draw() % 3 == 0)
-			FAKE_UNTIL(20000, all_here(ab, ba));
-		assert_int_equal(ab->down + ba->down, 0);
-	}
-	FAKE_UNTIL(20000, all_here(ab, ba));
-	assert_int_equal(ab->down + ba->down + ab->lost_cnt + ba->lost_cnt, 0);
+	cut_rounds(ab, ba, cut, rounds);
 	lost = conn_of(ab)->rec->lost_cnt;
 	print_message("%lu cuts, %lu paths lost\n", rounds, (unsigned long) lost);
 	/* not each cut hits a path that stands */

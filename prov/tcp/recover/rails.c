@@ -6,7 +6,6 @@
  * permits that, takes connections by that interface alone: so both directions of a connection go by it, also where
  * several interfaces are in one network.
  */
-
 #include "tcp/recover/state.h"
 
 #include <rdma/fi_errno.h>
