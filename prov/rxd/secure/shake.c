@@ -39,7 +39,6 @@ static int open_shake(struct rxd_sec *sec)
 	struct sec_shake_attr attr = {
 		.server = sec->server,
 		.keys = sec->keys,
-		.certs = policy->certs,
 		.level = policy->level,
 		.version = RXD_SEALED_VERSION,
 		.oldest = RXD_SEALED_OLDEST,
@@ -109,7 +108,6 @@ static struct rxd_sec *sec_new(struct rxd_link *link, bool server, const void *a
 	sec->link = link;
 	sec->server = server;
 	sec->level = link->guard->policy->level;
-	sec->by_cert = link->guard->policy->certs != NULL;
 	memcpy(sec->addr, addr, link->base.addr_len);
 	if (!take_id(sec) && !take_keys(sec) && !open_shake(sec) && keep_said(sec))
 		return sec;
@@ -425,7 +423,7 @@ bool rxd_sec_may_take(const struct rxd_link *link, const struct rxd_sec *sec)
 	if (!policy && !sec)
 		return true;
 	if (policy && sec && policy->level == sec->level &&
-	    (sec->by_cert ? policy->certs != NULL : sec_keys_find(&policy->keys, sec->key_name) != NULL))
+	    sec_keys_find(&policy->keys, sec->key_name))
 		return true;
 	CHAN_WARN(&link->base, "fi_accept: the connection request is %s, and FI_SECURITY or auth_key of this endpoint "
 		  "asks for %s, or for another key: set the same for the passive endpoint\n", proof_text(sec),

@@ -36,7 +36,6 @@ struct rxd_sec {
 	struct rxd_request *request;	/* what stands for a guest that has left has this alone, and no keys */
 	uint64_t cid, peer_cid;		/* the peer's is 0: not known yet */
 	bool server;
-	bool by_cert;			/* the proof is a certificate, else a key */
 	enum sec_level level;
 	uint8_t key_name[SEC_NAME_SIZE];	/* of the key that a client has proven */
 	uint8_t addr[RXD_ADDR_MAX];	/* of the peer: of a guest proven by its cookie */

@@ -234,7 +234,8 @@ static void unharmed(uint64_t delivered)
 	bystander();
 }
 
-static void replayed(void)
+/* sent_again - all that was captured comes a second time; @back: at its sender. */
+static void sent_again(bool back)
 {
 	unsigned i, cnt;
 	uint64_t was;
@@ -243,7 +244,8 @@ static void replayed(void)
 	was = nodes_delivered;
 	cnt = captured_cnt;
 	for (i = 0; i < cnt; i++)
-		snet_forge(captured[i].from, captured[i].to, captured[i].data, captured[i].len);
+		snet_forge(back ? captured[i].to : captured[i].from, back ? captured[i].from : captured[i].to,
+			   captured[i].data, captured[i].len);
 	unharmed(was);
 	finish();
 }
@@ -265,20 +267,6 @@ static void replayed_after_restart(void)
 			snet_forge(captured[i].from, PORT(1), captured[i].data, captured[i].len);
 	quiet(5 * CLOCK_NS_PER_S);
 	CHECK(nodes_delivered == was && !nodes[1]->peers[0].from_life);
-	finish();
-}
-
-static void reflected(void)
-{
-	unsigned i, cnt;
-	uint64_t was;
-
-	connected();
-	was = nodes_delivered;
-	cnt = captured_cnt;
-	for (i = 0; i < cnt; i++)
-		snet_forge(captured[i].to, captured[i].from, captured[i].data, captured[i].len);
-	unharmed(was);
 	finish();
 }
 
@@ -560,9 +548,9 @@ static void attacks(const char *at)
 	captures();
 	others_are_refused();
 	plain_is_not_used();
-	replayed();
+	sent_again(false);
 	replayed_after_restart();
-	reflected();
+	sent_again(true);
 	connected();
 	spliced();
 	packets_are_made();
