@@ -16,7 +16,9 @@
 /* os_memory_make - @size bytes of zeros that have no name.  Returns the descriptor, or a negative errno. */
 int os_memory_make(size_t size);
 
-/* os_memory_is_fixed - nothing can change the size of the memory of a peer, and we may write to it. */
+/* os_memory_is_fixed - nothing can change the size of the memory of a peer, which POSIX does not tell, and we may write to
+ * it.
+ */
 bool os_memory_is_fixed(int fd);
 
 /* os_memory_keep - a child process gets no copy of this mapping, where the system can do that.
