@@ -231,11 +231,8 @@ static int ep_open(struct eng_ep *ep, struct eng_link **link_p)
 	if (ret)
 		return ret;
 	link->base.base.ep = ep;
-	if (!link->base.msg && rxd_conf.local && !base->sec)
+	if (!link->base.msg && rxd_conf.local)
 		chan_select_open(ep, &link->base);
-	else if (!link->base.msg && rxd_conf.local)
-		CHAN_INFO(&link->base, "peers on this host are reached like all others: what shared memory carries is "
-			  "not protected, and FI_SECURITY or a key asks for that\n");
 	*link_p = &link->base.base;
 	return 0;
 }
