@@ -418,12 +418,11 @@ static const char *proof_text(const struct rxd_sec *sec)
 
 bool rxd_sec_may_take(const struct rxd_link *link, const struct rxd_sec *sec)
 {
-	const struct sec_policy *policy = link->guard ? link->guard->policy : NULL;
+	struct sec_policy *policy = link->guard ? link->guard->policy : NULL;
 
 	if (!policy && !sec)
 		return true;
-	if (policy && sec && policy->level == sec->level &&
-	    sec_keys_find(&policy->keys, sec->key_name))
+	if (policy && sec && policy->level == sec->level && sec_policy_takes(policy, sec->key_name))
 		return true;
 	CHAN_WARN(&link->base, "fi_accept: the connection request is %s, and FI_SECURITY or auth_key of this endpoint "
 		  "asks for %s, or for another key: set the same for the passive endpoint\n", proof_text(sec),

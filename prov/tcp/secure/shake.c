@@ -33,9 +33,9 @@ const char *tcp_sec_text(const struct tcp_conn *conn)
 }
 
 /* same_proof - what the peer has proven is what an endpoint with @policy asks for. */
-static bool same_proof(const struct sec_policy *policy, const struct tcp_sec *sec)
+static bool same_proof(struct sec_policy *policy, const struct tcp_sec *sec)
 {
-	return sec->by_cert ? policy->certs != NULL : sec_keys_find(&policy->keys, sec->key_name) != NULL;
+	return sec->by_cert ? policy->certs != NULL : sec_policy_takes(policy, sec->key_name);
 }
 
 bool tcp_sec_may_take(const struct tcp_link *link, const struct tcp_conn *conn)

@@ -209,3 +209,11 @@ void sec_policy_keys(struct sec_policy *policy, struct sec_keys *keys, char *why
 	refresh_keys(policy, why);
 	*keys = policy->keys;
 }
+
+bool sec_policy_takes(struct sec_policy *policy, const uint8_t name[SEC_NAME_SIZE])
+{
+	char why[SEC_WHY_MAX];		/* of a file that is refused: the next handshake logs it */
+
+	refresh_keys(policy, why);
+	return sec_keys_find(&policy->keys, name) != NULL;
+}

@@ -69,4 +69,11 @@ void sec_policy_close(struct sec_policy *policy);
  */
 void sec_policy_keys(struct sec_policy *policy, struct sec_keys *keys, char *why);
 
+/* sec_policy_takes - is the key of that name one of this endpoint?  The file is read again where it has changed: an
+ * endpoint that was opened before a rotation accepts a connection that a passive endpoint took after it.
+ *
+ * Threading: the endpoint's lock.
+ */
+bool sec_policy_takes(struct sec_policy *policy, const uint8_t name[SEC_NAME_SIZE]);
+
 #endif

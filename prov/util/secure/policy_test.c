@@ -157,6 +157,26 @@ static void rotation(void **state)
 	sec_policy_close(policy);
 }
 
+/* An endpoint that was opened before the file changed accepts what has proven a key of today. */
+static void takes_after_rotation(void **state)
+{
+	uint8_t old[SEC_NAME_SIZE], new[SEC_NAME_SIZE];
+	struct sec_policy *before, *after;
+
+	write_key(1, 0600);
+	set_env(NULL, path);
+	before = assert_level(&no_source, SEC_ENCRYPT);
+	memcpy(old, before->keys.key[0].name, sizeof(old));
+	assert_true(sec_policy_takes(before, old));
+	write_key(2, 0600);
+	after = assert_level(&no_source, SEC_ENCRYPT);
+	memcpy(new, after->keys.key[0].name, sizeof(new));
+	assert_true(sec_policy_takes(before, new));
+	assert_false(sec_policy_takes(before, old));
+	sec_policy_close(before);
+	sec_policy_close(after);
+}
+
 /* A path is that of the directory in which the endpoint was opened. */
 static void other_directory(void **state)
 {
@@ -200,6 +220,7 @@ int main(void)
 		cmocka_unit_test(files),
 		cmocka_unit_test(attributes),
 		cmocka_unit_test(rotation),
+		cmocka_unit_test(takes_after_rotation),
 		cmocka_unit_test(other_directory),
 	};
 
