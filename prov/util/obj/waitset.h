@@ -18,14 +18,12 @@ struct obj_fabric;
 
 struct obj_waitset {
 	struct fid_wait fid;		/* first: the program's handle */
-	struct obj_wait_set base;
+	struct obj_wait wait;		/* for all members */
 	struct obj_fabric *fabric;
 	struct obj_ref fabric_ref;
 	struct obj_refs refs;		/* its members' owners */
-	enum fi_wait_obj type;
-	pthread_mutex_t lock;		/* guards @members; taken before any prog->lock */
+	pthread_mutex_t lock;		/* guards @members; taken before the locks of their owners */
 	struct list members;		/* struct obj_wait by set_node */
-	int set_fd[OBJ_WAKE_SIDES];	/* over that side's eventfd and the members' sets; -1 with FI_WAIT_YIELD */
 };
 
 static inline struct obj_waitset *obj_waitset_of(struct fid_wait *fid)
@@ -33,7 +31,7 @@ static inline struct obj_waitset *obj_waitset_of(struct fid_wait *fid)
 	return container_of(fid, struct obj_waitset, fid);
 }
 
-/* obj_waitset_open - fi_wait_open().  Errors: -FI_EINVAL, -FI_ENOMEM, -FI_EMFILE. */
+/* obj_waitset_open - fi_wait_open().  Errors: -FI_EINVAL, -FI_ENOMEM. */
 int obj_waitset_open(struct fid_fabric *fabric, struct fi_wait_attr *attr,
 		     struct fid_wait **set_p);
 
@@ -41,7 +39,7 @@ int obj_waitset_open(struct fid_fabric *fabric, struct fi_wait_attr *attr,
  *
  * @set: for FI_WAIT_SET: it becomes a member
  * @ref: of the owner, to its set
- * Errors: -FI_EINVAL unknown type or no set, -FI_ENOMEM, -FI_EMFILE.
+ * Errors: -FI_EINVAL unknown type or no set.
  */
 int obj_wait_open(struct obj_wait *wait, enum fi_wait_obj type, struct fid_wait *set, struct obj_ref *ref,
 		  const struct fid *owner, obj_wait_ready_fn ready);

@@ -19,7 +19,7 @@
 #define MUTEX_TRIES_PASSED 10000
 
 /* The program may hold the mutex while it calls us, hence recursive. */
-void obj_wait_pair_init(struct obj_wait_pair *pair)
+static void init_pair(struct obj_wait_pair *pair)
 {
 	pthread_mutexattr_t attr;
 
@@ -31,7 +31,7 @@ void obj_wait_pair_init(struct obj_wait_pair *pair)
 	atomic_init(&pair->passed, 0);
 }
 
-void obj_wait_pair_fini(struct obj_wait_pair *pair)
+static void fini_pair(struct obj_wait_pair *pair)
 {
 	pthread_cond_destroy(&pair->cond);
 	pthread_mutex_destroy(&pair->mutex);
@@ -123,24 +123,10 @@ static void wake_cond(struct obj_wait *wait)
 	wake_pair(&wait->pair);
 }
 
-/* No wake-up is left out because no thread has armed the set: that shows in its members. */
-void obj_wait_set_wake(struct obj_wait_set *set)
-{
-	obj_waker_signal(&set->waker, true);
-	if (set->kind->wake == wake_cond)
-		wake_pair(&set->pair);
-}
-
-static void wake_set(struct obj_wait *wait)
-{
-	if (wait->set)
-		obj_wait_set_wake(wait->set);
-}
-
 static const struct obj_wait_kind kinds[] = {
 	[FI_WAIT_NONE] = { get_none, try_none, wake_none, .blocks = false },
 	[FI_WAIT_UNSPEC] = { get_fd, try_fd, wake_none, .blocks = true, .has_fd = true, .of_sets = true },
-	[FI_WAIT_SET] = { get_none, try_fd, wake_set, .blocks = false, .has_fd = true },
+	[FI_WAIT_SET] = { get_none, try_none, wake_none, .blocks = false },
 	[FI_WAIT_FD] = { get_fd, try_fd, wake_none, .blocks = true, .has_fd = true, .of_sets = true },
 	[FI_WAIT_MUTEX_COND] = { get_pair, try_fd, wake_cond, .blocks = true, .has_fd = true, .of_sets = true },
 	[FI_WAIT_YIELD] = { get_none, try_yield, wake_none, .blocks = true, .of_sets = true },
@@ -172,7 +158,7 @@ int obj_wait_init(struct obj_wait *wait, enum fi_wait_obj type, obj_wait_ready_f
 	list_init(&wait->set_node);
 	obj_waker_init(&wait->waker, &wait->wake);
 	pthread_mutex_init(&wait->fd_lock, NULL);
-	obj_wait_pair_init(&wait->pair);
+	init_pair(&wait->pair);
 	obj_spin_init(&wait->spin);
 	obj_feed_init(&wait->feed);
 	return 0;
@@ -183,7 +169,7 @@ void obj_wait_fini(struct obj_wait *wait)
 	int side;
 
 	obj_feed_fini(&wait->feed);
-	obj_wait_pair_fini(&wait->pair);
+	fini_pair(&wait->pair);
 	pthread_mutex_destroy(&wait->fd_lock);
 	obj_waker_fini(&wait->waker);
 	for (side = 0; side < OBJ_WAKE_SIDES; side++) {
@@ -194,29 +180,32 @@ void obj_wait_fini(struct obj_wait *wait)
 
 void obj_wait_wake(struct obj_wait *wait)
 {
-	if (obj_waker_signal(&wait->waker, false))
+	if (wait->set)
+		obj_wait_signal(wait->set);
+	else if (obj_waker_signal(&wait->waker, false))
 		wait->kind->wake(wait);
 }
 
 void obj_wait_force(struct obj_wait *wait)
 {
+	if (wait->set)
+		wait = wait->set;
 	obj_waker_signal(&wait->waker, true);
 	wait->kind->wake(wait);
 }
 
-/* open_set - with the eventfd of @side in it, unless a set is signalled instead. */
+/* open_set - with the eventfd of @side in it. */
 static int open_set(struct obj_wait *wait, enum obj_wake_side side)
 {
-	int evfd = wait->type == FI_WAIT_SET ? -1 : obj_waker_fd(&wait->waker, side);
-	int fd, ret = 0;
+	int evfd = obj_waker_fd(&wait->waker, side);
+	int fd, ret;
 
-	if (evfd < 0 && wait->type != FI_WAIT_SET)
+	if (evfd < 0)
 		return evfd;
 	fd = fdset_open();
 	if (fd < 0)
 		return fd;
-	if (evfd >= 0)
-		ret = fdset_add(fd, evfd, POLLIN, NULL);
+	ret = fdset_add(fd, evfd, POLLIN, NULL);
 	if (ret)
 		fdset_close(fd);
 	else
@@ -273,7 +262,7 @@ int obj_wait_feed(struct obj_wait *wait, struct obj_prog *prog)
 	/* Who sleeps on our fd does not have the new group's yet: have it look again. */
 	if (!ret && atomic_load(&wait->wake.armed))
 		obj_wait_force(wait);
-	return ret;
+	return ret || !wait->set ? ret : obj_wait_feed(wait->set, prog);
 }
 
 /* True: a group has something to do already, so no thread may sleep.  Those before it stay armed. */
@@ -319,7 +308,7 @@ static int try_fd(struct obj_wait *wait)
 	fdset_settle(fd);
 	atomic_store(&wait->pair.passed, lock_thread());
 	/* The signal may have given up waiting for this thread: see wake_pair(). */
-	return obj_waker_woken(&wait->waker, round) ? -FI_EAGAIN : 0;
+	return obj_waker_round(&wait->waker) != round ? -FI_EAGAIN : 0;
 }
 
 /* What is there already takes no wake-up from other threads: the descriptor is left as it is.  What came while

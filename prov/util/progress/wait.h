@@ -4,7 +4,7 @@
 /*
  * wait.h - blocking on queues and counters: wait objects.
  *
- * A struct obj_wait is part of each cq, cntr and eq.  A producer calls
+ * A struct obj_wait is part of each cq, cntr, eq and wait set.  A producer calls
  * obj_wait_signal(), which is one load unless a waiter has armed the object.
  * What FI_GETWAIT hands out is one fd per object: a set (fdset.h) of an eventfd
  * (signalled by producers while armed) and the fds of the groups that feed the
@@ -60,14 +60,6 @@ struct obj_wait_kind {
 	bool of_sets;			/* wait sets may be of this kind */
 };
 
-/* What threads that wait for members of a wait set have in common. */
-struct obj_wait_set {
-	const struct obj_wait_kind *kind;
-	struct obj_wake wake;		/* who sleeps, under waker.lock */
-	struct obj_waker waker;		/* what signals of members wake; no descriptors with FI_WAIT_YIELD */
-	struct obj_wait_pair pair;
-};
-
 /* What the threads of one side sleep on. */
 struct obj_wait_fds {
 	int set_fd;			/* over that side's eventfd and the groups; -1 until needed */
@@ -79,12 +71,12 @@ struct obj_wait {
 	enum fi_wait_obj type;		/* as opened */
 	struct obj_wake wake;		/* who sleeps, under waker.lock but for @armed */
 	struct obj_feed feed;		/* groups to drive while waiting */
-	struct obj_waker waker;		/* a member of a set has no descriptors: the set is signalled */
+	struct obj_waker waker;
 	pthread_mutex_t fd_lock;	/* guards @fds; taken before any prog->lock */
 	struct obj_wait_fds fds[OBJ_WAKE_SIDES];
 	const struct obj_wait_kind *kind;
 	struct obj_wait_pair pair;
-	struct obj_wait_set *set;	/* FI_WAIT_SET: the set that is signalled */
+	struct obj_wait *set;		/* FI_WAIT_SET: that of the set, for which threads wait instead; always @armed */
 	struct list set_node;		/* of the members of the set */
 	struct obj_spin spin;		/* how long to poll before sleeping */
 	obj_wait_ready_fn ready;	/* of the owner, for trywait and wait sets */
@@ -127,6 +119,21 @@ static inline bool obj_wait_can_block(const struct obj_wait *wait)
 int obj_wait_sleep(struct obj_wait *wait, uint64_t deadline_ns, obj_wait_ready_fn ready,
 		   const void *arg);
 
+/* obj_wait_join, obj_wait_leave - of type FI_WAIT_SET: what signals @wait signals @set; groups that feed it later feed
+ * @set, and go on to until that ends.
+ */
+static inline void obj_wait_join(struct obj_wait *wait, struct obj_wait *set)
+{
+	wait->set = set;
+	atomic_store(&wait->wake.armed, true);
+}
+
+static inline void obj_wait_leave(struct obj_wait *wait)
+{
+	atomic_store(&wait->wake.armed, false);
+	wait->set = NULL;
+}
+
 /* obj_wait_feed - @prog feeds the owner from now on; sleepers notice.
  * Errors: -FI_ENOMEM.
  */
@@ -153,7 +160,7 @@ static inline void obj_wait_called(struct obj_wait *wait)
  */
 int obj_wait_control(struct obj_wait *wait, int cmd, void *arg);
 
-/* ---- the parts, for wait sets -------------------------------------------- */
+/* ---- the parts ------------------------------------------------------------ */
 
 /* obj_wait_fd - the set of @side, with all groups in it, or a negative error. */
 int obj_wait_fd(struct obj_wait *wait, enum obj_wake_side side);
@@ -165,11 +172,5 @@ bool obj_wait_arm_groups(struct obj_wait *wait, bool outside);
 
 /* obj_wait_force - wake all that sleep, now, armed or not. */
 void obj_wait_force(struct obj_wait *wait);
-
-void obj_wait_pair_init(struct obj_wait_pair *pair);
-void obj_wait_pair_fini(struct obj_wait_pair *pair);
-
-/* obj_wait_set_wake - a member was signalled.  May be called with locks held. */
-void obj_wait_set_wake(struct obj_wait_set *set);
 
 #endif

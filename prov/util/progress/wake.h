@@ -138,11 +138,11 @@ int obj_waker_enter(struct obj_waker *waker, unsigned *round);
 bool obj_waker_leave(struct obj_waker *waker, unsigned round);
 
 /* obj_waker_show - a thread is about to look, and to sleep outside if it finds nothing.
- * Returns what to ask obj_waker_woken() with.
+ * Returns obj_waker_round().
  *
- * obj_waker_woken - has there been a signal since?
+ * obj_waker_round - changes with each signal that wakes.
  */
 unsigned obj_waker_show(struct obj_waker *waker);
-bool obj_waker_woken(struct obj_waker *waker, unsigned round);
+unsigned obj_waker_round(struct obj_waker *waker);
 
 #endif

@@ -114,12 +114,12 @@ unsigned obj_waker_show(struct obj_waker *waker)
 	return round;
 }
 
-bool obj_waker_woken(struct obj_waker *waker, unsigned round)
+unsigned obj_waker_round(struct obj_waker *waker)
 {
-	bool woken;
+	unsigned round;
 
 	pthread_mutex_lock(&waker->lock);
-	woken = round != waker->wake->round;
+	round = waker->wake->round;
 	pthread_mutex_unlock(&waker->lock);
-	return woken;
+	return round;
 }
