@@ -478,77 +478,59 @@ void obj_prog_leave_sleep(struct obj_prog *prog)
 
 /* ---- feeds --------------------------------------------------------------- */
 
-/* An array that a reader may still look at is kept until the owner goes. */
-struct grown {
-	struct grown *older;
-	struct obj_prog *progs[];
-};
-
 void obj_feed_init(struct obj_feed *feed)
 {
 	atomic_init(&feed->single, NULL);
-	atomic_init(&feed->cnt, 0);
-	atomic_init(&feed->progs, feed->first);
-	feed->grown = NULL;
-	feed->room = OBJ_FEED_INLINE;
+	atomic_init(&feed->newest, NULL);
 	pthread_mutex_init(&feed->lock, NULL);
 }
 
 void obj_feed_fini(struct obj_feed *feed)
 {
-	struct obj_prog **progs = atomic_load(&feed->progs);
-	unsigned i, cnt = atomic_load(&feed->cnt);
-	struct grown *grown, *older;
+	struct obj_source *source, *older;
 
-	for (i = 0; i < cnt; i++)
-		obj_prog_put(progs[i]);
-	for (grown = feed->grown; grown; grown = older) {
-		older = grown->older;
-		free(grown);
+	for (source = obj_feed_newest(feed); source; source = older) {
+		older = source->older;
+		obj_prog_put(source->prog);
+		free(source);
 	}
 	pthread_mutex_destroy(&feed->lock);
 }
 
-static int feed_grow(struct obj_feed *feed, struct obj_prog **progs, unsigned cnt)
+struct obj_prog *obj_feed_home(const struct obj_feed *feed)
 {
-	struct grown *grown = malloc(sizeof(*grown) + 2 * feed->room * sizeof(*progs));
-	unsigned i;
+	struct obj_source *source = obj_feed_newest(feed);
 
-	if (!grown)
+	while (source && source->older)
+		source = source->older;
+	return source ? source->prog : NULL;
+}
+
+/* feed_add - the caller holds the lock. */
+static int feed_add(struct obj_feed *feed, struct obj_prog *prog)
+{
+	struct obj_source *newest = obj_feed_newest(feed), *source;
+
+	for (source = newest; source; source = source->older)
+		if (source->prog == prog)
+			return 0;
+	source = calloc(1, sizeof(*source));
+	if (!source)
 		return -FI_ENOMEM;
-	for (i = 0; i < cnt; i++)
-		grown->progs[i] = progs[i];
-	grown->older = feed->grown;
-	feed->grown = grown;
-	feed->room *= 2;
-	atomic_store_explicit(&feed->progs, grown->progs, memory_order_release);
+	obj_prog_get(prog);
+	source->prog = prog;
+	source->older = newest;
+	atomic_store_explicit(&feed->newest, source, memory_order_release);
+	atomic_store_explicit(&feed->single, newest ? NULL : prog, memory_order_release);
 	return 0;
 }
 
 int obj_feed_add(struct obj_feed *feed, struct obj_prog *prog)
 {
-	struct obj_prog **progs;
-	unsigned i, cnt;
-	int ret = 0;
+	int ret;
 
 	pthread_mutex_lock(&feed->lock);
-	progs = atomic_load(&feed->progs);
-	cnt = atomic_load(&feed->cnt);
-	for (i = 0; i < cnt; i++)
-		if (progs[i] == prog)
-			goto out;
-	if (cnt == feed->room) {
-		ret = feed_grow(feed, progs, cnt);
-		if (ret)
-			goto out;
-		progs = atomic_load(&feed->progs);
-	}
-	obj_prog_get(prog);
-	progs[cnt] = prog;
-	/* A reader loads the count first, then an array at least that long. */
-	atomic_store_explicit(&feed->cnt, cnt + 1, memory_order_release);
-	atomic_store_explicit(&feed->single, cnt ? NULL : prog, memory_order_release);
-out:
+	ret = feed_add(feed, prog);
 	pthread_mutex_unlock(&feed->lock);
 	return ret;
 }
@@ -570,31 +552,29 @@ void obj_prog_rest(struct obj_prog *prog)
 
 int obj_feed_poll_all(struct obj_feed *feed)
 {
-	unsigned i, cnt = atomic_load_explicit(&feed->cnt, memory_order_acquire);
-	struct obj_prog **progs = atomic_load_explicit(&feed->progs, memory_order_acquire);
+	struct obj_source *source;
 	int done = 0;
 
-	for (i = 0; i < cnt; i++)
-		done += obj_prog_poll(progs[i]);
+	for (source = obj_feed_newest(feed); source; source = source->older)
+		done += obj_prog_poll(source->prog);
 	return done;
 }
 
 void obj_feed_unstage(struct obj_feed *feed)
 {
-	struct obj_prog **progs;
-	unsigned i, cnt;
+	struct obj_source *source;
+	struct obj_prog *prog;
 
-	cnt = atomic_load_explicit(&feed->cnt, memory_order_acquire);
-	progs = atomic_load_explicit(&feed->progs, memory_order_acquire);
-	for (i = 0; i < cnt; i++) {
-		if (!atomic_load_explicit(&progs[i]->staged, memory_order_relaxed))
+	for (source = obj_feed_newest(feed); source; source = source->older) {
+		prog = source->prog;
+		if (!atomic_load_explicit(&prog->staged, memory_order_relaxed))
 			continue;
 		/* the lock's holder may be about to stage, not to poll: wait for it */
-		atomic_fetch_add_explicit(&progs[i]->polls, 1, memory_order_relaxed);
-		lock_get(&progs[i]->lock);
-		obj_prog_unstaged(progs[i]);
-		obj_asked_serve(progs[i]);
-		obj_prog_poll_locked(progs[i]);
-		lock_put(&progs[i]->lock);
+		atomic_fetch_add_explicit(&prog->polls, 1, memory_order_relaxed);
+		lock_get(&prog->lock);
+		obj_prog_unstaged(prog);
+		obj_asked_serve(prog);
+		obj_prog_poll_locked(prog);
+		lock_put(&prog->lock);
 	}
 }

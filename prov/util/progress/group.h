@@ -33,6 +33,7 @@
 #include "base/os/event.h"
 #include "base/relax.h"
 #include "progress/policy.h"
+#include "progress/wake.h"
 
 struct fi_provider;
 struct obj_mr;
@@ -462,21 +463,28 @@ static inline void obj_prog_disarm(struct obj_prog *prog)
 		obj_prog_set_timer(prog, 0);
 }
 
+/* A group that feeds a queue or counter. */
+struct obj_source {
+	struct obj_prog *prog;
+	struct obj_source *older;	/* the one that came before it, or NULL */
+	unsigned seen[OBJ_WAKE_SIDES];	/* pollers of it that are in the set of that side: see wait.c */
+};
+
 /* The groups that feed a queue or counter: grows, never shrinks while the owner
  * lives, so that a reader needs no lock.  The first one is the owner's home: an
  * endpoint that is bound to it joins that group.
  */
-#define OBJ_FEED_INLINE 2
-
 struct obj_feed {
 	_Atomic(struct obj_prog *) single;	/* the only one, the common case; else NULL */
-	_Atomic unsigned cnt;
-	_Atomic(struct obj_prog **) progs;	/* @first, or the newest of the arrays */
-	struct obj_prog *first[OBJ_FEED_INLINE];
-	void *grown;				/* chain of malloc'ed arrays, freed with the owner */
-	unsigned room;
+	_Atomic(struct obj_source *) newest;
 	pthread_mutex_t lock;			/* writers */
 };
+
+/* obj_feed_newest - the first of a list that does not change: more sources come before it. */
+static inline struct obj_source *obj_feed_newest(const struct obj_feed *feed)
+{
+	return atomic_load_explicit(&feed->newest, memory_order_acquire);
+}
 
 void obj_feed_init(struct obj_feed *feed);
 void obj_feed_fini(struct obj_feed *feed);
@@ -487,12 +495,7 @@ void obj_feed_fini(struct obj_feed *feed);
 int obj_feed_add(struct obj_feed *feed, struct obj_prog *prog);
 
 /* obj_feed_home - the group that an endpoint bound to the owner joins, or NULL. */
-static inline struct obj_prog *obj_feed_home(struct obj_feed *feed)
-{
-	if (!atomic_load_explicit(&feed->cnt, memory_order_acquire))
-		return NULL;
-	return atomic_load_explicit(&feed->progs, memory_order_acquire)[0];
-}
+struct obj_prog *obj_feed_home(const struct obj_feed *feed);
 
 /* obj_feed_unstage - drive those groups that keep something staged. */
 void obj_feed_unstage(struct obj_feed *feed);
@@ -506,7 +509,7 @@ static inline bool obj_feed_may_stage(struct obj_feed *feed)
 
 	if (__builtin_expect(single != NULL, 1))
 		return atomic_load_explicit(&single->staged, memory_order_relaxed);
-	return atomic_load_explicit(&feed->cnt, memory_order_relaxed) > 0;
+	return obj_feed_newest(feed) != NULL;
 }
 
 /* obj_feed_poll - drive all groups.  Returns how many things were done.

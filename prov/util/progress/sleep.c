@@ -18,16 +18,20 @@
 
 #define SPIN_POLLS 8		/* between two reads of the clock */
 
-static void enter_sleep(struct obj_prog **progs, unsigned cnt)
+/* enter_sleep - Returns what leave_sleep() needs: groups that come meanwhile take no part. */
+static struct obj_source *enter_sleep(struct obj_wait *wait)
 {
-	while (cnt--)
-		obj_prog_enter_sleep(progs[cnt]);
+	struct obj_source *all = obj_feed_newest(&wait->feed), *source;
+
+	for (source = all; source; source = source->older)
+		obj_prog_enter_sleep(source->prog);
+	return all;
 }
 
-static void leave_sleep(struct obj_prog **progs, unsigned cnt)
+static void leave_sleep(struct obj_source *source)
 {
-	while (cnt--)
-		obj_prog_leave_sleep(progs[cnt]);
+	for (; source; source = source->older)
+		obj_prog_leave_sleep(source->prog);
 }
 
 /* ---- polling before a sleep --------------------------------------------------------------- */
@@ -56,16 +60,13 @@ static bool wait_found(struct obj_wait *wait, obj_wait_ready_fn ready, const voi
  */
 static bool wait_spin(struct obj_wait *wait, struct obj_turns *turns, obj_wait_ready_fn ready, const void *arg)
 {
-	struct obj_prog **progs;
+	struct obj_source *entered;
 	enum obj_next next;
 	bool hit = false;
-	unsigned cnt;
 
 	if (wait_found(wait, ready, arg))
 		return true;
-	cnt = atomic_load(&wait->feed.cnt);
-	progs = atomic_load(&wait->feed.progs);
-	enter_sleep(progs, cnt);
+	entered = enter_sleep(wait);
 	while (!hit && (next = obj_spin_next(&wait->spin, turns, clock_ns())) != OBJ_NEXT_SLEEP) {
 		if (next == OBJ_NEXT_YIELD) {
 			sched_yield();
@@ -73,7 +74,7 @@ static bool wait_spin(struct obj_wait *wait, struct obj_turns *turns, obj_wait_r
 		}
 		hit = wait_found(wait, ready, arg);
 	}
-	leave_sleep(progs, cnt);
+	leave_sleep(entered);
 	return hit;
 }
 
@@ -175,8 +176,8 @@ static int sleep_until(struct seat *seat, uint64_t now, uint64_t deadline_ns, ob
 		       const void *arg)
 {
 	struct obj_wait *wait = seat->wait;
-	unsigned cnt, round;
-	struct obj_prog **progs;
+	struct obj_source *entered;
+	unsigned round;
 	bool leads;
 	int fd, ret = 0;
 
@@ -190,12 +191,10 @@ static int sleep_until(struct seat *seat, uint64_t now, uint64_t deadline_ns, ob
 		obj_waker_leave(&wait->waker, round);
 		return fd < 0 ? fd : 0;
 	}
-	cnt = atomic_load(&wait->feed.cnt);
-	progs = atomic_load(&wait->feed.progs);
-	enter_sleep(progs, cnt);
+	entered = enter_sleep(wait);
 	if (!obj_wait_arm_groups(wait, false))
 		ret = sleep_on(fd, leads, clock_ms_left(deadline_ns, now));
-	leave_sleep(progs, cnt);
+	leave_sleep(entered);
 	obj_waker_leave(&wait->waker, round);
 	if (ret < 0)
 		return ret;
@@ -216,7 +215,7 @@ static int wait_once(struct seat *seat, uint64_t deadline_ns, obj_wait_ready_fn 
 		return -FI_ETIMEDOUT;
 	if (wait->type == FI_WAIT_YIELD)
 		return wait_yield(wait);
-	limit = atomic_load(&wait->feed.cnt) ? obj_spin_wait_ns() : 0;
+	limit = obj_feed_newest(&wait->feed) ? obj_spin_wait_ns() : 0;
 	if (obj_spin_begin(&wait->spin, &turns, now, deadline_ns, limit) == OBJ_NEXT_POLL)
 		hit = wait_spin(wait, &turns, ready, arg);
 	if (!hit)

@@ -152,7 +152,7 @@ int obj_wait_init(struct obj_wait *wait, enum fi_wait_obj type, obj_wait_ready_f
 		return -FI_EINVAL;
 	memset(&wait->wake, 0, sizeof(wait->wake));
 	for (side = 0; side < OBJ_WAKE_SIDES; side++)
-		wait->fds[side] = (struct obj_wait_fds) { .set_fd = -1 };
+		wait->set_fd[side] = -1;
 	wait->set = NULL;
 	wait->ready = ready;
 	list_init(&wait->set_node);
@@ -172,10 +172,8 @@ void obj_wait_fini(struct obj_wait *wait)
 	fini_pair(&wait->pair);
 	pthread_mutex_destroy(&wait->fd_lock);
 	obj_waker_fini(&wait->waker);
-	for (side = 0; side < OBJ_WAKE_SIDES; side++) {
-		fdset_close(wait->fds[side].set_fd);
-		free(wait->fds[side].seen);
-	}
+	for (side = 0; side < OBJ_WAKE_SIDES; side++)
+		fdset_close(wait->set_fd[side]);
 }
 
 void obj_wait_wake(struct obj_wait *wait)
@@ -209,48 +207,33 @@ static int open_set(struct obj_wait *wait, enum obj_wake_side side)
 	if (ret)
 		fdset_close(fd);
 	else
-		wait->fds[side].set_fd = fd;
+		wait->set_fd[side] = fd;
 	return ret;
 }
 
 /* Have the groups' fds in set_fd, those that came since the last time too. */
-static int sync_groups(struct obj_wait *wait, struct obj_wait_fds *fds)
+static int sync_groups(struct obj_wait *wait, enum obj_wake_side side)
 {
-	unsigned i, cnt = atomic_load(&wait->feed.cnt);
-	struct obj_prog **progs = atomic_load(&wait->feed.progs);
-	unsigned *seen;
-	int ret;
+	struct obj_source *source;
+	int ret = 0;
 
-	if (cnt > fds->seen_cnt) {
-		seen = realloc(fds->seen, cnt * sizeof(*seen));
-		if (!seen)
-			return -FI_ENOMEM;
-		for (i = fds->seen_cnt; i < cnt; i++)
-			seen[i] = 0;
-		fds->seen = seen;
-		fds->seen_cnt = cnt;
-	}
-	for (i = 0; i < cnt; i++) {
-		ret = obj_prog_watch(progs[i], fds->set_fd, &fds->seen[i]);
-		if (ret)
-			return ret;
-	}
-	return 0;
+	for (source = obj_feed_newest(&wait->feed); source && !ret; source = source->older)
+		ret = obj_prog_watch(source->prog, wait->set_fd[side], &source->seen[side]);
+	return ret;
 }
 
 /* Made when it is first asked for: an object that is only read costs no descriptor. */
 int obj_wait_fd(struct obj_wait *wait, enum obj_wake_side side)
 {
-	struct obj_wait_fds *fds = &wait->fds[side];
 	int ret = 0;
 
 	pthread_mutex_lock(&wait->fd_lock);
-	if (fds->set_fd < 0)
+	if (wait->set_fd[side] < 0)
 		ret = open_set(wait, side);
 	if (!ret)
-		ret = sync_groups(wait, fds);
+		ret = sync_groups(wait, side);
 	if (!ret)
-		ret = fds->set_fd;
+		ret = wait->set_fd[side];
 	pthread_mutex_unlock(&wait->fd_lock);
 	return ret;
 }
@@ -268,13 +251,12 @@ int obj_wait_feed(struct obj_wait *wait, struct obj_prog *prog)
 /* True: a group has something to do already, so no thread may sleep.  Those before it stay armed. */
 bool obj_wait_arm_groups(struct obj_wait *wait, bool outside)
 {
-	unsigned i, cnt = atomic_load(&wait->feed.cnt);
-	struct obj_prog **progs = atomic_load(&wait->feed.progs);
+	struct obj_source *source;
 
-	for (i = 0; i < cnt; i++) {
+	for (source = obj_feed_newest(&wait->feed); source; source = source->older) {
 		if (outside)
-			obj_prog_set_state(progs[i], OBJ_PROG_INSIDE, OBJ_PROG_SHOWN);
-		if (obj_prog_arm(progs[i]))
+			obj_prog_set_state(source->prog, OBJ_PROG_INSIDE, OBJ_PROG_SHOWN);
+		if (obj_prog_arm(source->prog))
 			return true;
 	}
 	return false;
@@ -283,11 +265,10 @@ bool obj_wait_arm_groups(struct obj_wait *wait, bool outside)
 /* groups_pass - the program is about to sleep outside. */
 static void groups_pass(struct obj_wait *wait)
 {
-	unsigned i, cnt = atomic_load(&wait->feed.cnt);
-	struct obj_prog **progs = atomic_load(&wait->feed.progs);
+	struct obj_source *source;
 
-	for (i = 0; i < cnt; i++)
-		obj_prog_set_state(progs[i], OBJ_PROG_SHOWN, OBJ_PROG_WAITING);
+	for (source = obj_feed_newest(&wait->feed); source; source = source->older)
+		obj_prog_set_state(source->prog, OBJ_PROG_SHOWN, OBJ_PROG_WAITING);
 }
 
 static int try_fd(struct obj_wait *wait)

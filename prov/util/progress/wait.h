@@ -60,20 +60,13 @@ struct obj_wait_kind {
 	bool of_sets;			/* wait sets may be of this kind */
 };
 
-/* What the threads of one side sleep on. */
-struct obj_wait_fds {
-	int set_fd;			/* over that side's eventfd and the groups; -1 until needed */
-	unsigned *seen;			/* by group of the feed: pollers that are in it */
-	unsigned seen_cnt;
-};
-
 struct obj_wait {
 	enum fi_wait_obj type;		/* as opened */
 	struct obj_wake wake;		/* who sleeps, under waker.lock but for @armed */
 	struct obj_feed feed;		/* groups to drive while waiting */
 	struct obj_waker waker;
-	pthread_mutex_t fd_lock;	/* guards @fds; taken before any prog->lock */
-	struct obj_wait_fds fds[OBJ_WAKE_SIDES];
+	pthread_mutex_t fd_lock;	/* guards @set_fd and obj_source.seen; taken before any prog->lock */
+	int set_fd[OBJ_WAKE_SIDES];	/* over that side's eventfd and the groups; -1 until needed */
 	const struct obj_wait_kind *kind;
 	struct obj_wait_pair pair;
 	struct obj_wait *set;		/* FI_WAIT_SET: that of the set, for which threads wait instead; always @armed */
