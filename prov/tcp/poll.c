@@ -21,11 +21,10 @@
 
 #include "link.h"
 
-#define WAIT_EVERY 64	/* polls between two times that the whole set is asked, while a connection is active */
+#define ASKED_IN_MS 32	/* times a millisecond, at most, that the whole set is asked while a connection is active */
 #define MISSES_MAX 200		/* fruitless polls after which a connection makes room for others */
 #define DETACH_AFTER 300	/* polls for which a connection must have been active to leave the set */
 #define ACKS_EVERY 32		/* events of input between two times that ACKs are delayed */
-#define FAR_IN_MS 1024	/* a program that polls little has so many times, or less, a millisecond between polls */
 #define SET_ONLY 16		/* arrivals at active connections in a row before they are read directly */
 
 /* ---- the set --------------------------------------------------------------- */
@@ -58,7 +57,6 @@ static __attribute__((noinline)) int ask_set(struct tcp_poller *poller)
 		obj_poller_set_quiet(&poller->base.base, false);
 	else
 		rest_if_idle(poller);
-	poller->until_wait = WAIT_EVERY;
 	return cnt;
 }
 
@@ -270,20 +268,10 @@ static __attribute__((noinline)) int poll_end(struct tcp_poller *poller)
 
 static inline bool set_due(struct tcp_poller *poller)
 {
-	if (poller->blocked || !poller->until_wait--)
+	if (poller->blocked || clock_cycles() - poller->asked > clock_cycles_in_ms() / ASKED_IN_MS)
 		return true;
 	return !poller->active_cnt &&
 	       (poller->base.base.quiet || !obj_prog_others_active(&poller->base.base));
-}
-
-/* polls_often - does the program do little else than poll?  If about a microsecond passes between
- * two polls (it computes, or yields the processor), asking the whole set pays: that takes no longer.
- */
-static inline bool polls_often(struct tcp_poller *poller)
-{
-	if (!poller->ended)
-		return true;
-	return clock_cycles() - poller->ended <= clock_cycles_in_ms() / FAR_IN_MS;
 }
 
 /* drop_idle - as reading them does; without any, other pollers decide when the set is asked. */
@@ -306,29 +294,20 @@ static __attribute__((noinline)) int read_set(struct tcp_poller *poller)
 	if (set_attach(poller))
 		return 0;	/* no memory: the next poll tries again */
 	done = ask_set(poller);
-	if (done) {
-		poller->ended = 0;
-		return done;
-	}
-	poller->ended = clock_cycles();
-	if (poller->set_only)
+	if (!done)
 		drop_idle(poller);
-	return 0;
+	return done;
 }
 
 static inline int read_any(struct tcp_poller *poller, unsigned budget)
 {
 	int done;
 
-	if (__builtin_expect(poller->set_only || (poller->active_cnt && !polls_often(poller)), 0))
+	if (__builtin_expect(poller->set_only, 0))
 		return read_set(poller);
 	done = read_active(poller, budget);
 	if (__builtin_expect(set_due(poller), 0))
 		done += ask_set(poller);
-	if (done)
-		poller->ended = 0;
-	else if (poller->active_cnt)
-		poller->ended = clock_cycles();
 	return done;
 }
 
@@ -336,7 +315,6 @@ static inline int read_any(struct tcp_poller *poller, unsigned budget)
 static __attribute__((noinline)) int read_rest(struct tcp_poller *poller, unsigned budget)
 {
 	tcp_rx_rest(poller);
-	poller->ended = 0;
 	return 1 + (poller->rest ? 0 : read_any(poller, budget));
 }
 
@@ -371,7 +349,7 @@ static int poller_arm(struct obj_poller *base, uint64_t *deadline_ns)
 	if (set_attach(poller))
 		return -FI_EAGAIN;
 	chan_poller_sleep(&poller->base, &due);
-	poller->until_wait = 0;	/* the next poll asks the set: it finds what woke the thread */
+	poller->asked = 0;	/* the next poll asks the set: it finds what woke the thread */
 	chan_poller_arm_paused(&poller->base, clock_ns(), &due);
 	if (poller->unacked_due_ns < due)
 		due = poller->unacked_due_ns;

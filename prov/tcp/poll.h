@@ -6,7 +6,7 @@
  *
  * The cost of a poll follows the active connections.  The few that carried data last are
  * read without asking the set, so that a ping-pong needs one receive call per
- * message; the set is asked for the others every WAIT_EVERY polls, and in each
+ * message; the set is asked for the others ASKED_IN_MS times a millisecond, and in each
  * poll while no connection is active.  One that stays active leaves the set (detached),
  * because the system's bookkeeping of its readiness costs a tenth of a short message; it is
  * added again before a thread blocks (arm).  The set is level-triggered, so that the blocked
@@ -41,12 +41,10 @@ struct tcp_poller {
 	struct chan_poller base;	/* first */
 	const struct tcp_conf *conf;
 	uint64_t polled_ns;		/* clock_coarse_ns() when the set was last asked */
-	uint64_t asked;			/* clock_cycles() then */
+	uint64_t asked;			/* clock_cycles() then; 0: the next poll asks */
 	uint64_t asked_seq;		/* base.seq then */
 	bool asked_all;			/* it has reported all that it had */
-	unsigned until_wait;		/* polls until it is asked again */
 	unsigned set_only;		/* arrivals until which polls ask the set alone: tcp_poller_activate() */
-	uint64_t ended;			/* clock_cycles() at the end of a fruitless poll; else 0 */
 	unsigned active_cnt;
 	struct tcp_conn *active[TCP_ACTIVE_MAX];
 	unsigned blocked;		/* sockets that wait for POLLOUT */
