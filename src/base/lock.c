@@ -3,7 +3,6 @@
 
 #include "base/lock.h"
 
-#include <sched.h>
 #include <stddef.h>
 #include <time.h>
 #include <unistd.h>
@@ -23,9 +22,7 @@
 
 #define STREAK_GROWS 8		/* times as long a streak after each bias that has ended */
 #define STREAK_MAX (8u << 10)	/* saves more than the microseconds that the end of a bias takes */
-#define TRY_SPINS 200		/* looks at an owner that holds the lock, by lock_try_word() */
-#define RELAX_SPINS 200		/* looks before each further one yields the processor */
-#define YIELD_SPINS 400		/* looks after which each further one sleeps */
+#define SPINS 200		/* looks at an owner that holds the lock, before the thread gives up or sleeps */
 #define SLEEP_NS 20000
 #define DRAIN_NS 10000000	/* see make_barrier() */
 
@@ -142,18 +139,17 @@ static bool is_held(const struct lock *l)
 	return __atomic_load_n(&l->held, __ATOMIC_ACQUIRE);
 }
 
-/* wait_owner - until an owner whose bias has ended releases the lock. */
-static void wait_owner(struct lock *l)
+/* owner_leaves - has an owner whose bias has ended released the lock, or does it soon? */
+static bool owner_leaves(struct lock *l)
 {
 	unsigned spins;
 
-	for (spins = 0; is_held(l); spins++)
-		if (spins < RELAX_SPINS)
-			cpu_relax();
-		else if (spins < YIELD_SPINS)
-			sched_yield();
-		else
-			sleep_ns(SLEEP_NS);
+	for (spins = 0; is_held(l); spins++) {
+		if (spins == SPINS)
+			return false;
+		cpu_relax();
+	}
+	return true;
 }
 
 /* count_streak - the caller has the word, and no owner is left. */
@@ -179,25 +175,20 @@ void lock_get_word(struct lock *l)
 	}
 	if (is_biased(l))
 		end_bias(l);
-	if (is_held(l))
-		wait_owner(l);
+	while (!owner_leaves(l))
+		sleep_ns(SLEEP_NS);
 	count_streak(l);
 }
 
 bool lock_try_word(struct lock *l)
 {
-	unsigned spins;
-
 	if (!take_word(l))
 		return false;
 	if (is_biased(l))
 		end_bias(l);
-	for (spins = 0; is_held(l); spins++) {
-		if (spins == TRY_SPINS) {
-			lock_put_word(l);
-			return false;
-		}
-		cpu_relax();
+	if (!owner_leaves(l)) {
+		lock_put_word(l);
+		return false;
 	}
 	count_streak(l);
 	return true;
