@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <time.h>
 
+#define CLOCK_NS_PER_US UINT64_C(1000)
 #define CLOCK_NS_PER_MS UINT64_C(1000000)
 #define CLOCK_NS_PER_S UINT64_C(1000000000)
 

@@ -7,7 +7,8 @@
 #include <rdma/providers/fi_prov.h>
 #include <unistd.h>
 
-#define NS_PER_US 1000
+#include "base/clock.h"
+
 #define SPIN_US 50		/* FI_SPIN_US, if it is not set */
 #define SPIN_US_MAX 1000000
 
@@ -18,7 +19,7 @@ static void read_conf(void)
 	size_t us = SPIN_US;
 
 	fi_param_get_size_t(NULL, "spin_us", &us);
-	limit_ns = (uint64_t) (us < SPIN_US_MAX ? us : SPIN_US_MAX) * NS_PER_US;
+	limit_ns = (uint64_t) (us < SPIN_US_MAX ? us : SPIN_US_MAX) * CLOCK_NS_PER_US;
 	wait_ns = sysconf(_SC_NPROCESSORS_ONLN) == 1 ? 0 : limit_ns;
 }
 

@@ -5,14 +5,12 @@
 
 #include "base/clock.h"
 
-#define US 1000
-
 /* All numbers of the policy.  "Source" is what was measured when the number was chosen; each with two processors.
  *
  * Polls in vain.  Source: README.md.
  */
 enum {
-	BLOCK_MAX_NS = OBJ_IDLE_BLOCK * 2 * US,	/* a block that takes longer is not all that the thread does */
+	BLOCK_MAX_NS = OBJ_IDLE_BLOCK * 2 * CLOCK_NS_PER_US,	/* a block that takes longer is not all that the thread does */
 	AWAY_SHARE = 64,	/* a part of the time that others have run: polls before the next yield */
 	EAGER = 50,		/* FI_SPIN_US over the shortest time before a yield */
 };
@@ -21,12 +19,12 @@ enum {
  * two processes, shm: 3.5 to 1.5 us a round trip, 8 threads 6 to 3.5.
  */
 enum {
-	SPIN_MIN_NS = 12 * US,	/* a wait that polls at all does so for this long: a round trip over tcp is 8 */
-	TURN_NS = 10 * US,	/* what a turn of others counts as, and the most that some polls do */
-	AWAY_SOON_NS = 1000 * US,	/* threads that poll and yield need no longer for a turn each */
-	YIELD_NS = US,		/* a yield takes no longer where no other thread wants to run */
-	BRIEF_NS = 100000 * US,	/* for which waits poll little, after a yield that took longer: one is lost in so long */
-	TURNS_MAX_NS = 2000 * US,	/* a thread that takes turns with others sleeps after that, too */
+	SPIN_MIN_NS = 12 * CLOCK_NS_PER_US,	/* a wait that polls at all does so for this long: a round trip over tcp is 8 */
+	TURN_NS = 10 * CLOCK_NS_PER_US,	/* what a turn of others counts as, and the most that some polls do */
+	AWAY_SOON_NS = CLOCK_NS_PER_MS,	/* threads that poll and yield need no longer for a turn each */
+	YIELD_NS = CLOCK_NS_PER_US,	/* a yield takes no longer where no other thread wants to run */
+	BRIEF_NS = 100 * CLOCK_NS_PER_MS,	/* for which waits poll little after a longer yield: one is lost in so long */
+	TURNS_MAX_NS = 2 * CLOCK_NS_PER_MS,	/* a thread that takes turns with others sleeps after that, too */
 	SHORT_WAIT = 4,		/* times FI_SPIN_US: after a wait that took less the next one polls for all of that */
 };
 

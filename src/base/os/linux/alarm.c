@@ -7,7 +7,7 @@
 #include <sys/timerfd.h>
 #include <time.h>
 
-#define NS_PER_S 1000000000u
+#include "base/clock.h"
 
 int os_alarm_open(struct os_alarm *alarm)
 {
@@ -28,8 +28,8 @@ void os_alarm_set(struct os_alarm *alarm, uint64_t at_ns)
 	struct itimerspec spec = { 0 };
 
 	if (at_ns != UINT64_MAX) {
-		spec.it_value.tv_sec = (time_t) (at_ns / NS_PER_S);
-		spec.it_value.tv_nsec = (long) (at_ns % NS_PER_S) + !at_ns;
+		spec.it_value.tv_sec = (time_t) (at_ns / CLOCK_NS_PER_S);
+		spec.it_value.tv_nsec = (long) (at_ns % CLOCK_NS_PER_S) + !at_ns;
 	}
 	timerfd_settime(alarm->event.fd, TFD_TIMER_ABSTIME, &spec, NULL);
 }

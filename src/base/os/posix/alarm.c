@@ -7,13 +7,10 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <time.h>
 
-#define NS_PER_S 1000000000u
-#define NS_PER_MS 1000000u
+#include "base/clock.h"
 
 struct ringer {
 	pthread_t thread;
@@ -49,22 +46,6 @@ static void alarms_survive_fork(void)
 	pthread_atfork(hold_alarms, drop_alarms, forget_alarms);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t) now.tv_sec * NS_PER_S + (uint64_t) now.tv_nsec;
-}
-
-/* ms_left - as poll() takes it, rounded up. */
-static int ms_left(uint64_t at, uint64_t now)
-{
-	uint64_t ms = at > now ? (at - now - 1) / NS_PER_MS + 1 : 0;
-
-	return at == UINT64_MAX ? -1 : ms < INT_MAX ? (int) ms : INT_MAX;
-}
-
 /* ring_due - signal those whose time has come.  Returns the time of the next one.  Caller holds the lock. */
 static uint64_t ring_due(uint64_t now)
 {
@@ -91,10 +72,10 @@ static void *ringer_run(void *arg)
 	pthread_mutex_lock(&lock);
 	while (!r->stop) {
 		os_event_clear(&r->kick);
-		now = now_ns();
+		now = clock_ns();
 		next = ring_due(now);
 		pthread_mutex_unlock(&lock);
-		poll(&kick, 1, ms_left(next, now));
+		poll(&kick, 1, clock_ms_left(next, now));
 		pthread_mutex_lock(&lock);
 	}
 	pthread_mutex_unlock(&lock);
@@ -196,7 +177,7 @@ void os_alarm_set(struct os_alarm *alarm, uint64_t at_ns)
 	pthread_mutex_lock(&lock);
 	os_event_clear(&alarm->event);
 	alarm->at_ns = at_ns;
-	if (at_ns <= now_ns())
+	if (at_ns <= clock_ns())
 		ring_due(at_ns);
 	else if (ringer && at_ns != UINT64_MAX)
 		os_event_signal(&ringer->kick);
