@@ -24,6 +24,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/os/barrier.h"
 #include "base/relax.h"
@@ -50,22 +51,6 @@ bool shm_barrier_join(void)
 
 /* ---- bells ----------------------------------------------------------------------------- */
 
-/* make_room - for one more number.  Returns 0, or -FI_ENOMEM. */
-static int make_room(struct shm_bell_set *set)
-{
-	unsigned room = set->room ? 2 * set->room : 16;
-	struct shm_conn **conns;
-
-	if (set->end < set->room)
-		return 0;
-	conns = realloc(set->conns, room * sizeof(*conns));
-	if (!conns)
-		return -FI_ENOMEM;
-	set->conns = conns;
-	set->room = room;
-	return 0;
-}
-
 int shm_bell_give(struct shm_bell_set *set, struct shm_conn *conn)
 {
 	unsigned i = 0;
@@ -81,7 +66,7 @@ int shm_bell_give(struct shm_bell_set *set, struct shm_conn *conn)
 	if (i == SHM_BELLS)
 		return -FI_ENOSPC;
 	if (i == set->end) {
-		ret = make_room(set);
+		ret = array_reserve(&set->conns, i, &set->room, sizeof(*set->conns));
 		if (ret)
 			return ret;
 		set->end++;
@@ -154,18 +139,10 @@ static void put_at(struct shm_poller *poller, struct shm_conn *conn, unsigned pl
 
 int shm_poller_reserve(struct shm_poller *poller)
 {
-	unsigned room = poller->active_room ? 2 * poller->active_room : 16;
-	struct shm_conn **active;
+	int ret = array_reserve(&poller->active, poller->conn_cnt, &poller->active_room, sizeof(*poller->active));
 
-	if (poller->conn_cnt == poller->active_room) {
-		active = realloc(poller->active, room * sizeof(*active));
-		if (!active)
-			return -FI_ENOMEM;
-		poller->active = active;
-		poller->active_room = room;
-	}
-	poller->conn_cnt++;
-	return 0;
+	poller->conn_cnt += !ret;
+	return ret;
 }
 
 /* active_join - one more active connection, which has room since it began.  One without a bell is always among the

@@ -2,6 +2,7 @@
 
 noinst_LTLIBRARIES += src/base/libbase.la
 src_base_libbase_la_SOURCES = \
+	src/base/array.h \
 	src/base/clock.h \
 	src/base/copy.c \
 	src/base/copy.h \

@@ -6,6 +6,8 @@
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
+
 void timers_init(struct timers *timers)
 {
 	*timers = (struct timers) { 0 };
@@ -19,18 +21,10 @@ void timers_fini(struct timers *timers)
 
 int timers_join(struct timers *timers)
 {
-	size_t room = timers->room ? 2 * timers->room : 16;
-	struct timer **heap;
+	int ret = array_reserve(&timers->heap, timers->owners + 1, &timers->room, sizeof(*timers->heap));
 
-	if (timers->owners + 1 >= timers->room) {
-		heap = realloc(timers->heap, room * sizeof(*heap));
-		if (!heap)
-			return -FI_ENOMEM;
-		timers->heap = heap;
-		timers->room = room;
-	}
-	timers->owners++;
-	return 0;
+	timers->owners += !ret;
+	return ret;
 }
 
 void timers_leave(struct timers *timers)

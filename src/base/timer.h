@@ -23,7 +23,7 @@ struct timer {
 struct timers {
 	struct timer **heap;	/* [1] to [cnt] */
 	size_t cnt;
-	size_t room;
+	unsigned room;
 	size_t owners;
 };
 

@@ -6,21 +6,15 @@
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
 
-#define FIRST_ROOM 32
+#include "base/array.h"
 
 static struct coll_step *step_add(struct coll_plan *p, enum coll_kind kind, size_t len)
 {
-	size_t room = p->room ? p->room * 2 : FIRST_ROOM;
 	struct coll_step *steps;
 
-	if (p->cnt == p->room) {
-		steps = realloc(p->steps, room * sizeof(*steps));
-		if (!steps) {
-			p->failed = true;
-			return NULL;
-		}
-		p->steps = steps;
-		p->room = room;
+	if (array_reserve(&p->steps, p->cnt, &p->room, sizeof(*steps))) {
+		p->failed = true;
+		return NULL;
 	}
 	steps = &p->steps[p->cnt++];
 	*steps = (struct coll_step) { .kind = (uint8_t) kind, .wait = p->wait, .len = len };

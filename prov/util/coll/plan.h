@@ -56,7 +56,8 @@ struct coll_step {
 
 struct coll_plan {
 	struct coll_step *steps;
-	size_t cnt, room;
+	size_t cnt;
+	unsigned room;
 	size_t tmp;		/* bytes of COLL_TMP */
 	bool failed;		/* a step is missing for want of memory */
 	bool wait;		/* set @wait in the next step */

@@ -185,7 +185,8 @@ struct obj_av_set {
 	struct obj_refs refs;		/* collective groups */
 	struct lock lock;		/* guards what follows */
 	fi_addr_t *addrs;		/* members in order of insertion, no duplicates */
-	size_t cnt, room;
+	size_t cnt;
+	unsigned room;
 	uint64_t flags;
 	size_t comm_key_size;
 	uint8_t *comm_key;

@@ -16,12 +16,11 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/list.h"
 #include "base/os/event.h"
 #include "base/thread.h"
-
-#define ROOM_MIN 8
 
 struct set {
 	struct list node;		/* on sets */
@@ -100,22 +99,10 @@ static void drop_member(struct set *set, unsigned i)
 
 static int make_room(struct set *set)
 {
-	unsigned room = set->room ? 2 * set->room : ROOM_MIN;
-	struct fdset_event *wants;
-	struct pollfd *members;
+	unsigned room = set->room;
+	int ret = array_reserve(&set->members, set->cnt, &room, sizeof(*set->members));
 
-	if (set->cnt < set->room)
-		return 0;
-	members = realloc(set->members, room * sizeof(*members));
-	if (members)
-		set->members = members;
-	wants = realloc(set->wants, room * sizeof(*wants));
-	if (wants)
-		set->wants = wants;
-	if (!members || !wants)
-		return -ENOMEM;
-	set->room = room;
-	return 0;
+	return ret ? ret : array_reserve(&set->wants, set->cnt, &set->room, sizeof(*set->wants));
 }
 
 static void write_member(struct set *set, unsigned i, int fd, uint32_t events, void *ptr)

@@ -6,7 +6,7 @@
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
 
-#define FIRST_ROOM 64
+#include "base/array.h"
 
 void xpu_names_init(struct xpu_names *names)
 {
@@ -33,21 +33,14 @@ static uint64_t key_of(const void *obj, uint64_t index)
 /* place_new - a place that is not in use. */
 static struct xpu_name *place_new(struct xpu_names *names)
 {
-	struct xpu_name *name = names->unused, **at;
-	uint32_t room;
+	struct xpu_name *name = names->unused;
 
 	if (name) {
 		names->unused = name->next;
 		return name;
 	}
-	if (names->cnt == names->room) {
-		room = names->room ? names->room * 2 : FIRST_ROOM;
-		at = realloc(names->at, room * sizeof(struct xpu_name *));
-		if (!at)
-			return NULL;
-		names->at = at;
-		names->room = room;
-	}
+	if (array_reserve(&names->at, names->cnt, &names->room, sizeof(struct xpu_name *)))
+		return NULL;
 	name = calloc(1, sizeof(*name));
 	if (!name)
 		return NULL;

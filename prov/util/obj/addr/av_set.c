@@ -5,6 +5,7 @@
 #include <rdma/providers/fi_log.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "obj/av.h"
 #include "obj/av_table.h"
 #include "obj/domain.h"
@@ -26,18 +27,11 @@ static size_t set_position(const struct obj_av_set *set, fi_addr_t addr)
 /* Caller knows that @addr is not there. */
 static int set_append(struct obj_av_set *set, fi_addr_t addr)
 {
-	size_t room = set->room ? set->room * 2 : 16;
-	fi_addr_t *addrs;
+	int ret = array_reserve(&set->addrs, set->cnt, &set->room, sizeof(*set->addrs));
 
-	if (set->cnt == set->room) {
-		addrs = realloc(set->addrs, room * sizeof(*addrs));
-		if (!addrs)
-			return -FI_ENOMEM;
-		set->addrs = addrs;
-		set->room = room;
-	}
-	set->addrs[set->cnt++] = addr;
-	return 0;
+	if (!ret)
+		set->addrs[set->cnt++] = addr;
+	return ret;
 }
 
 /* The others keep their order, which is that of their ranks. */
