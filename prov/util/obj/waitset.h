@@ -22,8 +22,6 @@ struct obj_waitset {
 	struct obj_fabric *fabric;
 	struct obj_ref fabric_ref;
 	struct obj_refs refs;		/* its members' owners */
-	pthread_mutex_t lock;		/* guards @members; taken before the locks of their owners */
-	struct list members;		/* struct obj_wait by set_node */
 };
 
 static inline struct obj_waitset *obj_waitset_of(struct fid_wait *fid)

@@ -39,7 +39,7 @@ static void leave_sleep(struct obj_source *source)
 /* Nothing to be woken by: look, let others run, look again. */
 static int wait_yield(struct obj_wait *wait)
 {
-	obj_feed_poll(&wait->feed);
+	obj_wait_poll(wait);
 	sched_yield();
 	return 0;
 }
@@ -50,7 +50,7 @@ static bool wait_found(struct obj_wait *wait, obj_wait_ready_fn ready, const voi
 	unsigned i;
 
 	for (i = 0; i < SPIN_POLLS; i++)
-		if (obj_feed_poll(&wait->feed) || ready(wait, arg))
+		if (obj_wait_poll(wait) || ready(wait, arg))
 			return true;
 	return false;
 }
@@ -198,7 +198,7 @@ static int sleep_until(struct seat *seat, uint64_t now, uint64_t deadline_ns, ob
 	obj_waker_leave(&wait->waker, round);
 	if (ret < 0)
 		return ret;
-	obj_feed_poll(&wait->feed);
+	obj_wait_poll(wait);
 	return 0;
 }
 

@@ -156,6 +156,10 @@ int obj_wait_init(struct obj_wait *wait, enum fi_wait_obj type, obj_wait_ready_f
 	wait->set = NULL;
 	wait->ready = ready;
 	list_init(&wait->set_node);
+	wait->is_set = false;
+	wait->in_set = 0;
+	list_init(&wait->members);
+	pthread_mutex_init(&wait->members_lock, NULL);
 	obj_waker_init(&wait->waker, &wait->wake);
 	pthread_mutex_init(&wait->fd_lock, NULL);
 	init_pair(&wait->pair);
@@ -170,6 +174,7 @@ void obj_wait_fini(struct obj_wait *wait)
 
 	obj_feed_fini(&wait->feed);
 	fini_pair(&wait->pair);
+	pthread_mutex_destroy(&wait->members_lock);
 	pthread_mutex_destroy(&wait->fd_lock);
 	obj_waker_fini(&wait->waker);
 	for (side = 0; side < OBJ_WAKE_SIDES; side++)
@@ -192,18 +197,19 @@ void obj_wait_force(struct obj_wait *wait)
 	wait->kind->wake(wait);
 }
 
-/* open_set - with the eventfd of @side in it. */
+/* open_set - with the eventfd of @side in it, unless a set is signalled instead. */
 static int open_set(struct obj_wait *wait, enum obj_wake_side side)
 {
-	int evfd = obj_waker_fd(&wait->waker, side);
-	int fd, ret;
+	int evfd = wait->set ? -1 : obj_waker_fd(&wait->waker, side);
+	int fd, ret = 0;
 
-	if (evfd < 0)
+	if (evfd < 0 && !wait->set)
 		return evfd;
 	fd = fdset_open();
 	if (fd < 0)
 		return fd;
-	ret = fdset_add(fd, evfd, POLLIN, NULL);
+	if (evfd >= 0)
+		ret = fdset_add(fd, evfd, POLLIN, NULL);
 	if (ret)
 		fdset_close(fd);
 	else
@@ -222,6 +228,24 @@ static int sync_groups(struct obj_wait *wait, enum obj_wake_side side)
 	return ret;
 }
 
+/* sync_members - the same for the descriptors of a set's members, with their groups. */
+static int sync_members(struct obj_wait *set, enum obj_wake_side side)
+{
+	struct obj_wait *wait;
+	int fd, ret = 0;
+
+	pthread_mutex_lock(&set->members_lock);
+	list_for_each_entry(wait, &set->members, set_node) {
+		fd = obj_wait_fd(wait, OBJ_WAKE_OUT);
+		ret = fd < 0 ? fd : wait->in_set >> side & 1 ? 0 : fdset_add(set->set_fd[side], fd, POLLIN, NULL);
+		if (ret)
+			break;
+		wait->in_set |= (uint8_t) (1u << side);
+	}
+	pthread_mutex_unlock(&set->members_lock);
+	return ret;
+}
+
 /* Made when it is first asked for: an object that is only read costs no descriptor. */
 int obj_wait_fd(struct obj_wait *wait, enum obj_wake_side side)
 {
@@ -231,7 +255,7 @@ int obj_wait_fd(struct obj_wait *wait, enum obj_wake_side side)
 	if (wait->set_fd[side] < 0)
 		ret = open_set(wait, side);
 	if (!ret)
-		ret = sync_groups(wait, side);
+		ret = wait->is_set ? sync_members(wait, side) : sync_groups(wait, side);
 	if (!ret)
 		ret = wait->set_fd[side];
 	pthread_mutex_unlock(&wait->fd_lock);
@@ -245,21 +269,69 @@ int obj_wait_feed(struct obj_wait *wait, struct obj_prog *prog)
 	/* Who sleeps on our fd does not have the new group's yet: have it look again. */
 	if (!ret && atomic_load(&wait->wake.armed))
 		obj_wait_force(wait);
-	return ret || !wait->set ? ret : obj_wait_feed(wait->set, prog);
+	return ret;
 }
 
-/* True: a group has something to do already, so no thread may sleep.  Those before it stay armed. */
-bool obj_wait_arm_groups(struct obj_wait *wait, bool outside)
+void obj_wait_join(struct obj_wait *wait, struct obj_wait *set)
+{
+	wait->set = set;
+	atomic_store(&wait->wake.armed, true);
+	pthread_mutex_lock(&set->members_lock);
+	list_add_tail(&wait->set_node, &set->members);
+	pthread_mutex_unlock(&set->members_lock);
+}
+
+void obj_wait_leave(struct obj_wait *wait)
+{
+	struct obj_wait *set = wait->set;
+	unsigned side;
+
+	pthread_mutex_lock(&set->members_lock);
+	list_del(&wait->set_node);
+	for (side = 0; side < OBJ_WAKE_SIDES; side++)
+		if (wait->in_set >> side & 1)
+			fdset_remove(set->set_fd[side], wait->set_fd[OBJ_WAKE_OUT]);
+	pthread_mutex_unlock(&set->members_lock);
+}
+
+int obj_wait_poll_members(struct obj_wait *set)
+{
+	struct obj_wait *wait;
+	int done = 0;
+
+	pthread_mutex_lock(&set->members_lock);
+	list_for_each_entry(wait, &set->members, set_node)
+		done += obj_feed_poll(&wait->feed);
+	pthread_mutex_unlock(&set->members_lock);
+	return done;
+}
+
+static bool feed_arm(struct obj_feed *feed, bool outside)
 {
 	struct obj_source *source;
 
-	for (source = obj_feed_newest(&wait->feed); source; source = source->older) {
+	for (source = obj_feed_newest(feed); source; source = source->older) {
 		if (outside)
 			obj_prog_set_state(source->prog, OBJ_PROG_INSIDE, OBJ_PROG_SHOWN);
 		if (obj_prog_arm(source->prog))
 			return true;
 	}
 	return false;
+}
+
+/* True: a group has something to do already, so no thread may sleep.  Those before it stay armed. */
+bool obj_wait_arm_groups(struct obj_wait *wait, bool outside)
+{
+	struct obj_wait *member;
+	bool work = false;
+
+	if (!wait->is_set)
+		return feed_arm(&wait->feed, outside);
+	pthread_mutex_lock(&wait->members_lock);
+	list_for_each_entry(member, &wait->members, set_node)
+		work = work || feed_arm(&member->feed, true);
+	pthread_mutex_unlock(&wait->members_lock);
+	return work;
 }
 
 /* groups_pass - the program is about to sleep outside. */
@@ -298,7 +370,7 @@ static int try_fd(struct obj_wait *wait)
 int obj_wait_try(struct obj_wait *wait)
 {
 	obj_wait_called(wait);
-	obj_feed_poll(&wait->feed);
+	obj_wait_poll(wait);
 	if (wait->type != FI_WAIT_NONE && wait->ready(wait, NULL))
 		return -FI_EAGAIN;
 	return wait->kind->try(wait);

@@ -70,7 +70,11 @@ struct obj_wait {
 	const struct obj_wait_kind *kind;
 	struct obj_wait_pair pair;
 	struct obj_wait *set;		/* FI_WAIT_SET: that of the set, for which threads wait instead; always @armed */
-	struct list set_node;		/* of the members of the set */
+	struct list set_node;		/* of @members of the set */
+	bool is_set;			/* that of a set: it has members, and no group of its own */
+	uint8_t in_set;			/* by side: the set has its descriptor; under members_lock of the set */
+	pthread_mutex_t members_lock;	/* guards @members; taken before the locks of their owners, and any prog->lock */
+	struct list members;		/* of a set: struct obj_wait by set_node */
 	struct obj_spin spin;		/* how long to poll before sleeping */
 	obj_wait_ready_fn ready;	/* of the owner, for trywait and wait sets */
 };
@@ -78,7 +82,9 @@ struct obj_wait {
 /* obj_wait_kind_of - of objects, or (@set) of wait sets.  NULL: there is none of that type. */
 const struct obj_wait_kind *obj_wait_kind_of(enum fi_wait_obj type, bool set);
 
-/* obj_wait_init - prepare @wait, which joins its set afterwards.  Errors: -FI_EINVAL unknown type. */
+/* obj_wait_init - prepare @wait, which joins its set afterwards; is_set is the caller's.
+ * Errors: -FI_EINVAL unknown type.
+ */
 int obj_wait_init(struct obj_wait *wait, enum fi_wait_obj type, obj_wait_ready_fn ready);
 void obj_wait_fini(struct obj_wait *wait);
 
@@ -112,19 +118,20 @@ static inline bool obj_wait_can_block(const struct obj_wait *wait)
 int obj_wait_sleep(struct obj_wait *wait, uint64_t deadline_ns, obj_wait_ready_fn ready,
 		   const void *arg);
 
-/* obj_wait_join, obj_wait_leave - of type FI_WAIT_SET: what signals @wait signals @set; groups that feed it later feed
- * @set, and go on to until that ends.
+/* obj_wait_join - @wait, of type FI_WAIT_SET, becomes a member of @set: what signals it signals @set, and threads
+ * that wait for @set drive its groups.
+ *
+ * obj_wait_leave - before obj_wait_fini() of a member.
  */
-static inline void obj_wait_join(struct obj_wait *wait, struct obj_wait *set)
-{
-	wait->set = set;
-	atomic_store(&wait->wake.armed, true);
-}
+void obj_wait_join(struct obj_wait *wait, struct obj_wait *set);
+void obj_wait_leave(struct obj_wait *wait);
 
-static inline void obj_wait_leave(struct obj_wait *wait)
+/* obj_wait_poll - drive the groups of @wait.  Returns how many things were done. */
+int obj_wait_poll_members(struct obj_wait *set);
+
+static inline int obj_wait_poll(struct obj_wait *wait)
 {
-	atomic_store(&wait->wake.armed, false);
-	wait->set = NULL;
+	return __builtin_expect(wait->is_set, 0) ? obj_wait_poll_members(wait) : obj_feed_poll(&wait->feed);
 }
 
 /* obj_wait_feed - @prog feeds the owner from now on; sleepers notice.

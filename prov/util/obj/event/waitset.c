@@ -14,32 +14,21 @@
 #include "obj/log.h"
 #include "obj/ops.h"
 
-int obj_wait_open(struct obj_wait *wait, enum fi_wait_obj type, struct fid_wait *set_fid, struct obj_ref *ref,
+int obj_wait_open(struct obj_wait *wait, enum fi_wait_obj type, struct fid_wait *set, struct obj_ref *ref,
 		  const struct fid *owner, obj_wait_ready_fn ready)
 {
-	struct obj_waitset *set;
-	int ret = type == FI_WAIT_SET && !set_fid ? -FI_EINVAL : obj_wait_init(wait, type, ready);
+	int ret = type == FI_WAIT_SET && !set ? -FI_EINVAL : obj_wait_init(wait, type, ready);
 
-	if (ret || type != FI_WAIT_SET)
-		return ret;
-	set = obj_waitset_of(set_fid);
-	obj_wait_join(wait, &set->wait);
-	obj_ref_get(&set->refs, ref, owner);
-	pthread_mutex_lock(&set->lock);
-	list_add_tail(&wait->set_node, &set->members);
-	pthread_mutex_unlock(&set->lock);
-	return 0;
+	if (!ret && type == FI_WAIT_SET) {
+		obj_ref_get(&obj_waitset_of(set)->refs, ref, owner);
+		obj_wait_join(wait, &obj_waitset_of(set)->wait);
+	}
+	return ret;
 }
 
 void obj_wait_close(struct obj_wait *wait, struct obj_ref *ref)
 {
-	struct obj_waitset *set;
-
 	if (wait->set) {
-		set = container_of(wait->set, struct obj_waitset, wait);
-		pthread_mutex_lock(&set->lock);
-		list_del(&wait->set_node);
-		pthread_mutex_unlock(&set->lock);
 		obj_wait_leave(wait);
 		obj_ref_put(ref);
 	}
@@ -70,19 +59,15 @@ struct obj_wait *obj_wait_of(struct fid *fid)
 }
 
 /* any_ready - has a member something? */
-static bool any_ready(struct obj_wait *base, const void *arg)
+static bool any_ready(struct obj_wait *set, const void *arg)
 {
-	struct obj_waitset *set = container_of(base, struct obj_waitset, wait);
 	struct obj_wait *wait;
 	bool ready = false;
 
-	pthread_mutex_lock(&set->lock);
-	list_for_each_entry(wait, &set->members, set_node) {
-		ready = wait->ready(wait, NULL);
-		if (ready)
-			break;
-	}
-	pthread_mutex_unlock(&set->lock);
+	pthread_mutex_lock(&set->members_lock);
+	list_for_each_entry(wait, &set->members, set_node)
+		ready = ready || wait->ready(wait, NULL);
+	pthread_mutex_unlock(&set->members_lock);
 	return ready;
 }
 
@@ -95,7 +80,7 @@ static int set_wait(struct fid_wait *fid, int timeout)
 	int ret = 0;
 
 	obj_wait_called(wait);
-	obj_feed_poll(&wait->feed);
+	obj_wait_poll(wait);
 	while (!ret && !any_ready(wait, NULL) && obj_waker_round(&wait->waker) == round)
 		ret = obj_wait_sleep(wait, deadline, any_ready, NULL);
 	return ret;
@@ -117,7 +102,6 @@ static int waitset_close(struct fid *fid)
 	if (ret)
 		return ret;
 	obj_wait_fini(&set->wait);
-	pthread_mutex_destroy(&set->lock);
 	obj_refs_fini(&set->refs);
 	obj_ref_put(&set->fabric_ref);
 	free(set);
@@ -152,11 +136,10 @@ int obj_waitset_open(struct fid_fabric *fabric_fid, struct fi_wait_attr *attr,
 	if (!set)
 		return -FI_ENOMEM;
 	obj_wait_init(&set->wait, type, any_ready);
+	set->wait.is_set = true;
 	obj_fid_init(&set->fid.fid, FI_CLASS_WAIT, NULL, &set_fi_ops);
 	set->fid.ops = &set_ops;
 	set->fabric = fabric;
-	list_init(&set->members);
-	pthread_mutex_init(&set->lock, NULL);
 	obj_refs_init(&set->refs);
 	obj_ref_get(&fabric->refs, &set->fabric_ref, &set->fid.fid);
 	*set_p = &set->fid;
