@@ -43,8 +43,8 @@ int obj_wait_open(struct obj_wait *wait, enum fi_wait_obj type, struct fid_wait 
 		  const struct fid *owner, obj_wait_ready_fn ready);
 void obj_wait_close(struct obj_wait *wait, struct obj_ref *ref);
 
-/* obj_wait_of - the wait part of a cq, cntr or eq; NULL for other classes. */
-struct obj_wait *obj_wait_of(struct fid *fid);
+/* obj_wait_of - the wait part of a cq, cntr or eq; NULL for other classes.  @refs_p: [out] who refers to it */
+struct obj_wait *obj_wait_of(struct fid *fid, struct obj_refs **refs_p);
 
 /* obj_wait_cannot - log why @call cannot block.  Returns -FI_ENOSYS. */
 int obj_wait_cannot(const struct obj_wait *wait, const struct fi_provider *prov,

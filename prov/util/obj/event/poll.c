@@ -16,25 +16,11 @@
 struct member {
 	struct list node;		/* on poll->members */
 	struct fid *fid;
+	struct obj_wait *wait;		/* its wait part */
 	struct obj_ref ref;		/* the member may not close before it is deleted */
 	uint64_t value;			/* of a counter: what this set has shown, */
 	uint64_t err;			/* .. and of its errors */
 };
-
-/* NULL: no object that a poll set can have. */
-static struct obj_refs *refs_of(struct fid *fid)
-{
-	switch (fid->fclass) {
-	case FI_CLASS_CQ:
-		return &container_of(fid, struct obj_cq, fid.fid)->refs;
-	case FI_CLASS_CNTR:
-		return &container_of(fid, struct obj_cntr, fid.fid)->refs;
-	case FI_CLASS_EQ:
-		return &container_of(fid, struct obj_eq, fid.fid)->refs;
-	default:
-		return NULL;
-	}
-}
 
 /* Caller holds poll->lock. */
 static struct member *member_find(struct obj_poll *poll, const struct fid *fid)
@@ -51,10 +37,11 @@ static struct member *member_find(struct obj_poll *poll, const struct fid *fid)
 static int poll_add(struct fid_poll *fid, struct fid *event_fid, uint64_t flags)
 {
 	struct obj_poll *poll = container_of(fid, struct obj_poll, fid);
+	struct obj_refs *refs;
+	struct obj_wait *wait = obj_wait_of(event_fid, &refs);
 	struct member *member;
-	int ret = 0;
 
-	if (flags || !refs_of(event_fid))
+	if (flags || !wait)
 		return -FI_EINVAL;
 	member = calloc(1, sizeof(*member));
 	if (!member)
@@ -64,11 +51,12 @@ static int poll_add(struct fid_poll *fid, struct fid *event_fid, uint64_t flags)
 		free(member);
 	} else {
 		member->fid = event_fid;
-		obj_ref_get(refs_of(event_fid), &member->ref, &fid->fid);
+		member->wait = wait;
+		obj_ref_get(refs, &member->ref, &fid->fid);
 		list_add_tail(&member->node, &poll->members);
 	}
 	pthread_mutex_unlock(&poll->lock);
-	return ret;
+	return 0;
 }
 
 static int poll_del(struct fid_poll *fid, struct fid *event_fid, uint64_t flags)
@@ -104,10 +92,8 @@ static bool cntr_changed(struct member *member)
 /* Progress first: the entry that is asked for may be about to arrive. */
 static bool has_something(struct member *member)
 {
-	struct obj_wait *wait = obj_wait_of(member->fid);
-
-	obj_feed_poll(&wait->feed);
-	return member->fid->fclass == FI_CLASS_CNTR ? cntr_changed(member) : wait->ready(wait, NULL);
+	obj_feed_poll(&member->wait->feed);
+	return member->fid->fclass == FI_CLASS_CNTR ? cntr_changed(member) : member->wait->ready(member->wait, NULL);
 }
 
 /* When the array is short, those that did not fit come first the next time. */
@@ -124,7 +110,7 @@ static int poll_poll(struct fid_poll *fid, void **context, int count)
 	pthread_mutex_lock(&poll->lock);
 	list_for_each_entry_safe(member, tmp, &poll->members, node) {
 		if (cnt == count) {
-			obj_feed_poll(&obj_wait_of(member->fid)->feed);
+			obj_feed_poll(&member->wait->feed);
 			continue;
 		}
 		if (!has_something(member))

@@ -333,7 +333,7 @@ static void test_polls_for_another(void **state)
 	}
 	other = fake_cq(&f, FI_CQ_FORMAT_CONTEXT, FI_WAIT_FD);
 	served = fake_ep_up(&f, cq, other, av);
-	wait = obj_wait_of(&cq->fid);
+	wait = &obj_cq_of(cq)->wait;
 	fake_in_poll = deliver_soon;
 	for (i = 0; i < 20; i++) {
 		struct fi_cq_entry e;

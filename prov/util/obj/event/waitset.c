@@ -44,14 +44,17 @@ int obj_wait_cannot(const struct obj_wait *wait, const struct fi_provider *prov,
 	return -FI_ENOSYS;
 }
 
-struct obj_wait *obj_wait_of(struct fid *fid)
+struct obj_wait *obj_wait_of(struct fid *fid, struct obj_refs **refs_p)
 {
 	switch (fid->fclass) {
 	case FI_CLASS_CQ:
+		*refs_p = &container_of(fid, struct obj_cq, fid.fid)->refs;
 		return &container_of(fid, struct obj_cq, fid.fid)->wait;
 	case FI_CLASS_CNTR:
+		*refs_p = &container_of(fid, struct obj_cntr, fid.fid)->refs;
 		return &container_of(fid, struct obj_cntr, fid.fid)->wait;
 	case FI_CLASS_EQ:
+		*refs_p = &container_of(fid, struct obj_eq, fid.fid)->refs;
 		return &container_of(fid, struct obj_eq, fid.fid)->wait;
 	default:
 		return NULL;
@@ -149,8 +152,9 @@ int obj_waitset_open(struct fid_fabric *fabric_fid, struct fi_wait_attr *attr,
 /* try_one - threads that wait for a member of a set wait for the set. */
 static int try_one(struct fid *fid)
 {
+	struct obj_refs *refs;
 	struct obj_wait *wait = fid->fclass == FI_CLASS_WAIT ?
-				&container_of(fid, struct obj_waitset, fid.fid)->wait : obj_wait_of(fid);
+				&container_of(fid, struct obj_waitset, fid.fid)->wait : obj_wait_of(fid, &refs);
 
 	return wait ? obj_wait_try(wait->set ? wait->set : wait) : -FI_EINVAL;
 }
