@@ -319,51 +319,46 @@ void fdset_close(int fd)
 	watcher_stop(ended);
 }
 
-int fdset_add(int set_fd, int fd, uint32_t events, void *ptr)
+enum edit {
+	ADD,
+	CHANGE,
+	REMOVE,
+};
+
+static int edit_member(int set_fd, int fd, enum edit edit, uint32_t events, void *ptr)
 {
 	struct set *set;
-	int ret;
+	int at, ret;
 
 	pthread_mutex_lock(&lock);
 	set = find_set(set_fd);
-	ret = !set ? -EBADF : find_member(set, fd) >= 0 ? -EEXIST : make_room(set);
-	if (!ret) {
-		write_member(set, set->cnt++, fd, events, ptr);
-		watcher_kick();
-	}
+	at = set ? find_member(set, fd) : -1;
+	if (edit == ADD)
+		ret = !set ? -EBADF : at >= 0 ? -EEXIST : make_room(set);
+	else
+		ret = at < 0 ? -ENOENT : 0;
+	if (!ret && edit == REMOVE)
+		drop_member(set, (unsigned) at);
+	else if (!ret)
+		write_member(set, edit == ADD ? set->cnt++ : (unsigned) at, fd, events, ptr);
+	watcher_kick();
 	pthread_mutex_unlock(&lock);
 	return ret;
 }
 
-int fdset_change(int set_fd, int fd, uint32_t events, void *ptr)
+int fdset_add(int set, int fd, uint32_t events, void *ptr)
 {
-	struct set *set;
-	int at;
-
-	pthread_mutex_lock(&lock);
-	set = find_set(set_fd);
-	at = set ? find_member(set, fd) : -1;
-	if (at >= 0) {
-		write_member(set, (unsigned) at, fd, events, ptr);
-		watcher_kick();
-	}
-	pthread_mutex_unlock(&lock);
-	return at < 0 ? -ENOENT : 0;
+	return edit_member(set, fd, ADD, events, ptr);
 }
 
-void fdset_remove(int set_fd, int fd)
+int fdset_change(int set, int fd, uint32_t events, void *ptr)
 {
-	struct set *set;
-	int at;
+	return edit_member(set, fd, CHANGE, events, ptr);
+}
 
-	pthread_mutex_lock(&lock);
-	set = find_set(set_fd);
-	at = set ? find_member(set, fd) : -1;
-	if (at >= 0) {
-		drop_member(set, (unsigned) at);
-		watcher_kick();
-	}
-	pthread_mutex_unlock(&lock);
+void fdset_remove(int set, int fd)
+{
+	edit_member(set, fd, REMOVE, 0, NULL);
 }
 
 /* look_into_set - @ev may be NULL: nothing is reported. */
