@@ -302,19 +302,6 @@ static inline void obj_prog_note_poll(struct obj_prog *prog)
 		obj_prog_set_state(prog, OBJ_PROG_WAITING, OBJ_PROG_SHOWN);
 }
 
-/* obj_prog_enter - an application thread is about to poll: take prog->lock.  False: another thread has it.
- * obj_prog_leave - it has, and found @done things: release the lock; yield if it is time.  Returns @done.
- * @unlocked: the group's lock is LOCK_NONE; known where it is called
- */
-static inline __attribute__((always_inline)) bool obj_prog_enter(struct obj_prog *prog,
-								 const bool unlocked)
-{
-	if (unlocked)
-		lock_is_none(&prog->lock);
-	obj_prog_note_poll(prog);
-	return lock_try(&prog->lock);
-}
-
 /* obj_prog_still - an application thread is about to poll, and would find nothing: it need not.
  * Caller holds prog->lock.
  */
@@ -331,6 +318,10 @@ static inline __attribute__((always_inline)) bool obj_prog_still(struct obj_prog
 	return true;
 }
 
+/* obj_prog_leave - an application thread has polled, and found @done things: release prog->lock; yield if it is time.
+ * Returns @done.
+ * @unlocked: the group's lock is LOCK_NONE; known where it is called
+ */
 static inline __attribute__((always_inline)) int obj_prog_leave(struct obj_prog *prog, int done,
 								const bool unlocked)
 {
@@ -350,8 +341,10 @@ static inline __attribute__((always_inline)) int obj_prog_leave(struct obj_prog 
 static inline __attribute__((always_inline)) int obj_prog_poll_as(struct obj_prog *prog,
 								  const bool unlocked)
 {
-	return obj_prog_enter(prog, unlocked) ?
-	       obj_prog_leave(prog, obj_prog_poll_locked(prog), unlocked) : 0;
+	if (unlocked)
+		lock_is_none(&prog->lock);
+	obj_prog_note_poll(prog);
+	return lock_try(&prog->lock) ? obj_prog_leave(prog, obj_prog_poll_locked(prog), unlocked) : 0;
 }
 
 static inline __attribute__((always_inline)) int obj_prog_poll(struct obj_prog *prog)
@@ -512,23 +505,14 @@ static inline bool obj_feed_may_stage(struct obj_feed *feed)
 	return obj_feed_newest(feed) != NULL;
 }
 
-/* obj_feed_poll - drive all groups.  Returns how many things were done.
- * @unlocked: as for obj_prog_poll_as()
- */
+/* obj_feed_poll - drive all groups.  Returns how many things were done. */
 int obj_feed_poll_all(struct obj_feed *feed);
-
-static inline __attribute__((always_inline)) int obj_feed_poll_as(struct obj_feed *feed,
-								  const bool unlocked)
-{
-	struct obj_prog *single = atomic_load_explicit(&feed->single, memory_order_acquire);
-
-	return __builtin_expect(single != NULL, 1) ? obj_prog_poll_as(single, unlocked) :
-						   obj_feed_poll_all(feed);
-}
 
 static inline __attribute__((always_inline)) int obj_feed_poll(struct obj_feed *feed)
 {
-	return obj_feed_poll_as(feed, false);
+	struct obj_prog *single = atomic_load_explicit(&feed->single, memory_order_acquire);
+
+	return __builtin_expect(single != NULL, 1) ? obj_prog_poll(single) : obj_feed_poll_all(feed);
 }
 
 #endif
