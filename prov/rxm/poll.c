@@ -10,7 +10,6 @@
 
 #include "conn.h"
 
-#define BURST 32			/* completions read at a time */
 /* An event queue is read at this distance at most: each read may be a system call. */
 #define EQ_POLLS 32u			/* polls */
 #define EQ_NS CLOCK_NS_PER_MS		/* time, for a program that polls rarely */
@@ -74,12 +73,12 @@ static bool complete_error(struct rxm_dom *dom)
 
 static unsigned read_cq(struct rxm_dom *dom, unsigned budget)
 {
-	struct fi_cq_data_entry entry[BURST];
+	struct fi_cq_data_entry entry[OBJ_POLL_BUDGET];
 	unsigned done = 0;
 	ssize_t got, i;
 
 	do {
-		got = fi_cq_read(dom->cq, entry, BURST);
+		got = fi_cq_read(dom->cq, entry, OBJ_POLL_BUDGET);
 		if (got == -FI_EAVAIL)
 			got = complete_error(dom) ? 0 : -FI_EAGAIN;
 		for (i = 0; i < got; i++)

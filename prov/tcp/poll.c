@@ -22,8 +22,7 @@
 #include "link.h"
 
 #define ASKED_IN_MS 32	/* times a millisecond, at most, that the whole set is asked while a connection is active */
-#define MISSES_MAX 200		/* fruitless polls after which a connection makes room for others */
-#define DETACH_AFTER 300	/* polls for which a connection must have been active to leave the set */
+#define LONG_POLLS 256		/* without input a connection makes room for others; active for so long it leaves the set */
 #define ACKS_EVERY 32		/* events of input between two times that ACKs are delayed */
 #define SET_ONLY 16		/* arrivals at active connections in a row before they are read directly */
 
@@ -124,7 +123,7 @@ static __attribute__((noinline)) void set_detach(struct tcp_poller *poller, stru
 /* no_more - has @conn had no input for so long that it makes room for others? */
 static inline bool no_more(const struct tcp_poller *poller, const struct tcp_conn *conn)
 {
-	return __builtin_expect(poller->base.seq - conn->used_seq > MISSES_MAX &&
+	return __builtin_expect(poller->base.seq - conn->used_seq > LONG_POLLS &&
 				(poller->active_cnt > 1 || obj_prog_others_active(&poller->base.base)), 0);
 }
 
@@ -138,7 +137,7 @@ static inline int read_one(struct tcp_poller *poller, struct tcp_conn *conn, uns
 		tcp_poller_deactivate(poller, conn);
 		return got;
 	}
-	if (__builtin_expect(!conn->detached, 0) && conn->active && ++conn->streak >= DETACH_AFTER)
+	if (__builtin_expect(!conn->detached, 0) && conn->active && ++conn->streak >= LONG_POLLS)
 		set_detach(poller, conn);
 	return got;
 }

@@ -14,8 +14,6 @@
 #include "progress/group.h"
 #include "progress/fdset.h"
 
-#define EVENTS 16
-
 struct obj_auto_watch {
 	struct list node;		/* on auto->watches */
 	struct obj_auto *autop;
@@ -157,7 +155,7 @@ static void on_event(struct obj_auto *autop, void *ptr)
 
 static void *auto_run(void *arg)
 {
-	struct fdset_event ev[EVENTS];
+	struct fdset_event ev[FDSET_EVENTS_MAX];
 	struct obj_auto *autop = arg;
 	int i, cnt, timeout;
 
@@ -165,7 +163,7 @@ static void *auto_run(void *arg)
 	while (!autop->stop) {
 		timeout = look_at_all(autop);
 		pthread_mutex_unlock(&autop->lock);
-		cnt = fdset_wait(autop->set_fd, ev, EVENTS, timeout);
+		cnt = fdset_wait(autop->set_fd, ev, FDSET_EVENTS_MAX, timeout);
 		pthread_mutex_lock(&autop->lock);
 		for (i = 0; i < cnt; i++)
 			on_event(autop, ev[i].ptr);
