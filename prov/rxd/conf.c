@@ -11,7 +11,6 @@
 struct rxd_conf rxd_conf = {
 	.conn_timeout_ms = 60000,
 	.peer_timeout_ms = 600000,
-	.keepalive_ms = 20000,
 	.local = 1,
 	.eager_size = 65536,
 	.inject_size = 1256,
@@ -32,10 +31,8 @@ static const struct info_param params[] = {
 	  "program that makes no progress for so long is unreachable for such peers (default: 60000)" },
 	{ "PEER_TIMEOUT", FI_PARAM_INT, FIELD(peer_timeout_ms), 1, INT_MAX, NULL,
 	  "milliseconds without an answer after which a connected peer is declared lost; a program that "
-	  "makes no progress for so long is lost to its peers (default: 600000)" },
-	{ "KEEPALIVE", FI_PARAM_INT, FIELD(keepalive_ms), 0, INT_MAX, NULL,
-	  "milliseconds without traffic after which an idle peer is probed; 0: never "
-	  "(default: 20000)" },
+	  "makes no progress for so long is lost to its peers; an idle one is probed after a thirtieth of it "
+	  "(default: 600000)" },
 	{ "LOCAL", FI_PARAM_BOOL, FIELD(local), 0, 1, NULL,
 	  "RDM endpoints reach those of the same user on the same host through shared memory; "
 	  "off: by datagrams, like all others (default: on)" },

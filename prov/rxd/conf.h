@@ -19,7 +19,6 @@ struct rxd_conf {
 	const struct layer *layer;	/* how it is offered */
 	int conn_timeout_ms;		/* until an attempt to connect fails */
 	int peer_timeout_ms;		/* without an answer that is due: the peer is declared lost */
-	int keepalive_ms;		/* without traffic before an idle peer is probed; 0: never */
 	int local;			/* reach peers on the same host through shared memory */
 	int checksum;			/* of the payload, too */
 	int ecn;			/* explicit congestion notification */

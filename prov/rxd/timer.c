@@ -32,12 +32,15 @@ uint64_t rxd_hello_due(const struct rxd_conn *conn)
 	return due;
 }
 
+/* An idle peer is probed after this part of the time after which it would be lost. */
+#define KEEPALIVE_PART 30
+
 /* Only while no packet is unanswered; otherwise rxd_dead_due() watches the peer. */
 uint64_t rxd_keepalive_due(const struct rxd_conn *conn)
 {
-	uint64_t gap = (uint64_t) rxd_conf.keepalive_ms * CLOCK_NS_PER_MS;
+	uint64_t gap = (uint64_t) rxd_conf.peer_timeout_ms * CLOCK_NS_PER_MS / KEEPALIVE_PART;
 
-	return gap && !conn->unanswered_ns ? conn->received_ns + gap : UINT64_MAX;
+	return conn->unanswered_ns ? UINT64_MAX : conn->received_ns + gap;
 }
 
 uint64_t rxd_dead_due(const struct rxd_conn *conn)

@@ -503,7 +503,7 @@ int main(int argc, char **argv)
 	if (argc == 2 && !strcmp(argv[1], "busy")) {
 		setenv("FI_TCP_CONN_TIMEOUT", BELOW_MS, 1);
 		/* on a loaded machine a connection may be reset below, long after the attempt */
-		setenv("FI_OFI_RXM_CONN_RETRY", "60000", 1);
+		setenv("FI_CONN_RETRY", "60000", 1);
 		if (!freopen("/dev/null", "w", stdout))	/* the outer test reports */
 			return 1;
 		return cmocka_run_group_tests(busy, setup, teardown);

@@ -14,7 +14,7 @@ struct rxm_conf rxm_conf = {
 	.buf_size = 16384,
 	.credits = 16,
 	.conn_timeout_ms = 60000,
-	.conn_retry_ms = 1000,
+	.conn_retry_ms = INFO_CONN_RETRY_MS,
 	.local = 1,
 	.inject_size = 4096,
 	.tx_size = 2048,
@@ -34,11 +34,6 @@ static const struct info_param params[] = {
 	  "other implementations must have the same (default: 16384)" },
 	{ "MSG_RX_SIZE", FI_PARAM_SIZE_T, FIELD(credits), 2, 4096, NULL,
 	  "receive buffers posted for each connected peer (default: 16)" },
-	{ "CONN_TIMEOUT", FI_PARAM_INT, FIELD(conn_timeout_ms), 1, INT_MAX, NULL,
-	  "milliseconds for which a connect that times out below is repeated; a peer that is there and "
-	  "makes no progress is waited for longer (default: 60000)" },
-	{ "CONN_RETRY", FI_PARAM_INT, FIELD(conn_retry_ms), 0, INT_MAX, NULL,
-	  "milliseconds during which a refused connect is repeated (default: 1000)" },
 	{ "LOCAL", FI_PARAM_BOOL, FIELD(local), 0, 1, NULL,
 	  "RDM endpoints reach those of the same user on the same host through shared memory; "
 	  "off: over connections below, like all others (default: on)" },
@@ -58,6 +53,7 @@ void rxm_conf_define(void)
 {
 	mr_cache_params();
 	info_params_read(rxm_conf.prov, params, sizeof(params) / sizeof(params[0]), &rxm_conf);
+	info_params_conn_retry(rxm_conf.prov, &rxm_conf.conn_retry_ms);
 	if (rxm_conf.inject_size > rxm_conf.buf_size / 2)
 		rxm_conf.inject_size = rxm_conf.buf_size / 2;
 }

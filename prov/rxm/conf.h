@@ -25,7 +25,7 @@ struct rxm_conf {
 	int rndv_write;			/* peers in the compatible format write rendezvous */
 	size_t credits;			/* receive buffers for messages of each connected peer */
 	int conn_timeout_ms;		/* until an attempt has failed */
-	int conn_retry_ms;		/* how long a refused attempt is repeated */
+	int conn_retry_ms;		/* FI_CONN_RETRY: how long a refused attempt is repeated */
 	int local;			/* reach peers on this host through shared memory */
 	size_t inject_size;		/* limit of fi_inject() that endpoints offer */
 	size_t tx_size, rx_size;	/* default queue sizes */

@@ -787,6 +787,6 @@ int main(void)
 	};
 
 	/* all begin at once, and on a busy machine some late */
-	setenv("FI_SHM_CONN_RETRY", "30000", 1);
+	setenv("FI_CONN_RETRY", "30000", 1);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,7 +21,7 @@ struct shm_conf shm_conf = {
 	.tx_size = 1024,
 	.rx_size = 1024,
 	.chan = {
-		.retry_ms = 1000,
+		.retry_ms = INFO_CONN_RETRY_MS,
 		.conn_timeout_ms = 15000,
 		.backoff_ns = 2 * CLOCK_NS_PER_MS,
 		.yield_ns = CLOCK_NS_PER_S / 5,
@@ -31,9 +31,6 @@ struct shm_conf shm_conf = {
 #define FIELD(name) offsetof(struct shm_conf, name)
 
 static const struct info_param params[] = {
-	{ "CONN_RETRY", FI_PARAM_INT, FIELD(chan.retry_ms), 0, INT_MAX, NULL,
-	  "milliseconds during which an attempt to connect is repeated, while no process has the "
-	  "name or descriptors are short; 0: never (default: 1000)" },
 	{ "TX_SIZE", FI_PARAM_SIZE_T, FIELD(tx_size), 1, 1 << 20, NULL,
 	  "transmit queue entries of an endpoint that asks for no number (default: 1024)" },
 	{ "RX_SIZE", FI_PARAM_SIZE_T, FIELD(rx_size), 1, 1 << 20, NULL,
@@ -45,7 +42,7 @@ static const struct info_param params[] = {
 	  "never read a peer's memory, copy everything through shared memory (default: off)" },
 	{ "MAX_GDRCOPY_SIZE", FI_PARAM_SIZE_T, FIELD(gdr_size), 0, INFO_PARAM_MAX, NULL,
 	  "longest copy of CUDA memory by a mapping of libgdrapi, over any provider "
-	  "(default: 3072 to the host, 16384 to a device)" },
+	  "(default: 3072 to the host, 16384 to a device; 0: none is mapped)" },
 	{ "DIR", FI_PARAM_STRING, FIELD(dir), 0, 0, NULL,
 	  "directory for the sockets over which endpoints connect, for processes that share a "
 	  "directory but no network namespace (default: none, sockets have no files)" },
@@ -55,6 +52,7 @@ void shm_conf_define(struct shm_conf *conf, struct fi_provider *prov)
 {
 	conf->prov = prov;
 	info_params_read(prov, params, sizeof(params) / sizeof(params[0]), conf);
+	info_params_conn_retry(prov, &conf->chan.retry_ms);
 	if (conf->gdr_size != SIZE_MAX)
 		hmem_gdr_limit(conf->gdr_size);
 }

@@ -113,7 +113,7 @@ static void an_attempt_ends_beside_busy_sockets(void **state)
 	}
 	fake_send(peer, 10, 0);
 	for (i = 0; i < 4 && !peer->down; i++) {
-		usleep(250000);		/* longer than the retries: FI_SHM_CONN_RETRY is 200 ms here */
+		usleep(250000);		/* longer than the retries: FI_CONN_RETRY is 200 ms here */
 		fake_poll();
 	}
 	assert_int_equal(peer->down, 1);

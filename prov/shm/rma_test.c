@@ -743,6 +743,6 @@ int main(void)
 		cmocka_unit_test(accesses_that_the_target_shares_are_whole),
 	};
 
-	setenv("FI_SHM_CONN_RETRY", "30000", 1);
+	setenv("FI_CONN_RETRY", "30000", 1);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@
 	.keepalive_on = 1,			\
 	.nodelay = 1,				\
 	.conn_timeout_ms = 15000,		\
-	.conn_retry_ms = 1000,			\
+	.conn_retry_ms = INFO_CONN_RETRY_MS,	\
 	.lanes = 1,				\
 	.rails = 1,				\
 	.rail_min = 65536,			\
@@ -69,9 +69,6 @@ static const struct info_param params[] = {
 	{ "FIREWALL_ADDR", FI_PARAM_BOOL, FIELD(firewall_addr), 0, 1, NULL,
 	  "accept connecting peers whose endpoint address is not the one they connect from, as "
 	  "happens behind address translation; without it they are refused (default: off)" },
-	{ "CONN_RETRY", FI_PARAM_INT, FIELD(conn_retry_ms), 0, INT_MAX, NULL,
-	  "milliseconds for which an RDM endpoint retries a connect that was refused, so that a peer "
-	  "that is just being restarted is reached; 0: report the refusal at once (default: 1000)" },
 	{ "MAX_CONNS", FI_PARAM_INT, FIELD(max_conns), 0, INT_MAX, NULL,
 	  "connections that the RDM endpoints of a process keep: beyond, the one that was idle "
 	  "longest is closed until it is needed again; 0: as many as the limit on descriptors "
@@ -102,8 +99,8 @@ static const struct info_param params[] = {
 };
 
 #define PARAMS (sizeof(params) / sizeof(params[0]))
-#define PARAMS_TCP 16		/* the first ones */
-#define PARAMS_SOCKETS 15	/* the others, and this one */
+#define PARAMS_TCP 15		/* the first ones */
+#define PARAMS_SOCKETS 14	/* the others, and this one */
 
 /* set_keepalive - a peer without traffic is declared lost as soon as one that acknowledges nothing. */
 static void set_keepalive(struct tcp_conf *conf)
@@ -132,7 +129,6 @@ static void read_rails(struct tcp_conf *conf)
 		conf->rails = (int) most;
 	fi_param_get_size_t(NULL, "rail_min", &conf->rail_min);
 	fi_param_get_str(NULL, "rails_ifaces", &conf->rails_ifaces);
-	fi_param_get_str(NULL, "rails_exclude", &conf->rails_exclude);
 }
 
 static void define_rails(void)
@@ -143,8 +139,8 @@ static void define_rails(void)
 	fi_param_define(NULL, "rail_min", FI_PARAM_SIZE_T, "Bytes that wait to be sent before others than the best "
 			"interface take some (default: 65536)");
 	fi_param_define(NULL, "rails_ifaces", FI_PARAM_STRING, "The interfaces that FI_RAILS uses, with commas, the best "
-			"first (default: all but bridges and tunnels, the fastest first)");
-	fi_param_define(NULL, "rails_exclude", FI_PARAM_STRING, "Interfaces that FI_RAILS leaves out, with commas");
+			"first; ^ in front means all but these (default: all but bridges and tunnels, the fastest "
+			"first)");
 }
 
 void tcp_conf_define(struct tcp_conf *conf)
@@ -155,6 +151,7 @@ void tcp_conf_define(struct tcp_conf *conf)
 	} else {
 		info_params_read(conf->prov, params + PARAMS_SOCKETS, PARAMS - PARAMS_SOCKETS, conf);
 	}
+	info_params_conn_retry(conf->prov, &conf->conn_retry_ms);
 	fi_param_define(NULL, "recover", FI_PARAM_BOOL, "Connections of tcp between two endpoints that both set it go on "
 			"where they were when they are cut; costs a copy and 8 MiB a peer (default: off)");
 	fi_param_get_bool(NULL, "recover", &conf->recover);

@@ -494,6 +494,8 @@ void dev_copy_start(void *dst, const void *src, size_t len, struct dev_event *ev
 	in_flight++;
 	pthread_cond_signal(&job_cond);
 	pthread_mutex_unlock(&job_lock);
+	if (env("FAKEGPU_SYNC", 0))
+		dev_event_wait(event);
 }
 
 int dev_event_state(struct dev_event *event)

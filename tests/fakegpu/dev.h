@@ -13,6 +13,7 @@
  *	FAKEGPU_SEED=n		of the delays (1)
  *	FAKEGPU_DELAY_US=n	an asynchronous copy ends up to so much later (200)
  *	FAKEGPU_RATE=n		speed of the copy engine, MB/s; 0: as fast as memcpy (0)
+ *	FAKEGPU_SYNC=1		a call that starts a copy returns when the copy is done
  *	FAKEGPU_DMA=1		copies take the time that FAKEGPU_RATE says and no processor, for
  *				measurements: their bytes are not moved
  *	FAKEGPU_FAIL=call:n	each n-th call of that name fails; "*:n" counts all

@@ -21,11 +21,6 @@ struct desc {
 	const void *next;
 };
 
-struct queue_desc {
-	struct desc head;
-	unsigned ordinal;
-};
-
 struct props {
 	unsigned stype;
 	void *next;
@@ -228,8 +223,6 @@ API zeCommandListCreateImmediate(void *c, void *dev, const struct desc *desc, vo
 	PLAN("zeCommandListCreateImmediate");
 	if (c != &ctx_mem || desc->type != 0xe || number(dev) < 0 || number(dev) >= dev_count())
 		return INVALID;
-	if (((const struct queue_desc *) desc)->ordinal == 1)
-		dev_note("copy engine 1");
 	*out = dev;
 	return OK;
 }

@@ -377,7 +377,7 @@ int main(int argc, char **argv)
 		victim(argv[2], atoi(argv[3]));
 	signal(SIGPIPE, SIG_IGN);
 	node_stay_far(0);
-	setenv("FI_TCP_CONN_RETRY", "50", 0);
+	setenv("FI_CONN_RETRY", "50", 0);
 	setenv("FI_LOG_LEVEL", "none", 0);	/* lost peers are expected here */
 	printf("seed %u\n", seed);
 	srand(seed);

@@ -179,7 +179,7 @@ int main(void)
 
 	memset(p, 0, sizeof(p));
 	setenv("FI_OFI_RXD_LOCAL", "0", 1);	/* datagrams, not shared memory */
-	setenv("FI_OFI_RXD_KEEPALIVE", "100", 1);
+	setenv("FI_OFI_RXD_PEER_TIMEOUT", "15000", 1);	/* an idle peer sends after half a second */
 	setenv("FI_LOG_LEVEL", "info", 1);
 	setenv("FI_LOG_PROV", "ofi_rxd", 1);
 	catch_log();

@@ -11,7 +11,7 @@
 #include "sim_nodes.h"
 
 #define MOVES 8
-#define LEARN_NS (30 * CLOCK_NS_PER_S)	/* an idle peer sends by FI_OFI_RXD_KEEPALIVE */
+#define LEARN_NS (30 * CLOCK_NS_PER_S)	/* an idle peer sends in a thirtieth of FI_OFI_RXD_PEER_TIMEOUT */
 
 static struct rxd_conn *conn(unsigned i, unsigned j)
 {

@@ -84,10 +84,12 @@ static void log_unfit(const struct tcp_conf *conf, const struct net_list *list, 
 
 static unsigned choose_rails(struct tcp_link *link, struct net_rail *rail)
 {
+	const char *ifaces = link->conf->rails_ifaces;
+	bool except = ifaces && *ifaces == '^';
 	struct net_rail_rule rule = {
 		.family = link->addr.sa.sa_family,
-		.only = link->conf->rails_ifaces,
-		.except = link->conf->rails_exclude,
+		.only = except ? NULL : ifaces,
+		.except = except ? ifaces + 1 : NULL,
 	};
 	struct net_list list;
 	unsigned cnt;

@@ -200,7 +200,7 @@ static inline int run(const char *wire, const struct CMUnitTest *tests, size_t c
 	}
 	setenv("FI_TCP_WIRE", wire, 1);
 	setenv("FI_TCP_LOCAL", "0", 1);
-	setenv("FI_TCP_CONN_RETRY", "50", 1);
+	setenv("FI_CONN_RETRY", "50", 1);
 	setup_all();
 	status = _cmocka_run_group_tests(wire, tests, cnt, NULL, NULL);
 	if (!status)

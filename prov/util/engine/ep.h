@@ -30,10 +30,11 @@ struct eng_recv;
 /* How long a message may stand still that arrives in a receive the program has tried to cancel. */
 #define ENG_CANCEL_MS 5000
 
-/* An endpoint's memory for unexpected messages: a peer that is alone may use all of it, one
- * among many never less than one of so many parts.
+/* An endpoint's memory for unexpected messages is this part of what one peer may use at most
+ * (FI_UNEXP_PEER_MAX): a peer that is alone may use all of it, one among many never less than one of so
+ * many parts.
  */
-#define ENG_UNEXP_BUDGET (UINT64_C(64) << 20)
+#define ENG_UNEXP_PART 4
 #define ENG_UNEXP_PEERS 256
 
 /* What may wait to be sent to a peer without its asking for it is this part of what a peer may send: it
@@ -48,7 +49,7 @@ struct eng_recv;
 
 /* Beyond so much of a peer, or of all, nothing more is taken in. */
 #define ENG_HELD_PEER (UINT64_C(256) << 20)
-#define ENG_HELD_ALL (UINT64_C(1) << 30)
+#define ENG_HELD_ALL (ENG_HELD_PEER * 4)
 
 /* What one peer's headers may take, each counted as what it takes at most, with a short payload: ten
  * million of them.
@@ -56,12 +57,12 @@ struct eng_recv;
 #define ENG_HEAD_COST 400
 #define ENG_HEADS_PEER (UINT64_C(10000000) * ENG_HEAD_COST)
 
-/* Defaults of FI_TX_QUEUE_MAX and FI_RX_QUEUE_MAX.  Programs post more than tx_attr->size and
- * rx_attr->size before they let anything complete, and then wait for a peer that does the same:
- * the sizes are a guarantee, and -FI_EAGAIN means that memory is short.
+/* Operations in a queue.  Programs post more than tx_attr->size and rx_attr->size before they let anything
+ * complete, and then wait for a peer that does the same: the sizes are a guarantee, and -FI_EAGAIN means
+ * that memory is short.
  */
 #define ENG_TX_QUEUE_MAX ((size_t) 1 << 20)
-#define ENG_RX_QUEUE_MAX ((size_t) 4 << 20)
+#define ENG_RX_QUEUE_MAX (ENG_TX_QUEUE_MAX * 4)
 
 #define ENG_PEER_PAGE 512
 

@@ -81,7 +81,7 @@ void *hmem_gdr_map(const void *addr, size_t len)
 	struct map *map;
 	void *va = NULL;
 
-	if (!len || whole > MAP_MAX)
+	if (!len || whole > MAP_MAX || (!longest[HMEM_TO_HOST] && !longest[HMEM_TO_DEVICE]))
 		return NULL;
 	map = calloc(1, sizeof(*map));
 	if (!map)

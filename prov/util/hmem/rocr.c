@@ -91,11 +91,11 @@ static const struct hmem_func funcs[] = {
 };
 
 #define GPU_MAX 64
+#define TO_HOST_AT_ONCE 16384	/* copies up to this many bytes are waited for */
 
 static hsa_agent gpus[GPU_MAX], cpu;
 static unsigned gpu_cnt;
 static bool has_cpu;
-static size_t threshold = 16384;
 
 /* Signals that are not in use; they are few and stay until the process ends. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -147,7 +147,6 @@ static int rocr_start(char *why, size_t room)
 		snprintf(why, room, "the runtime has started and knows no GPU");
 		return -FI_ENODEV;
 	}
-	fi_param_get_size_t(NULL, "rocr_d2h_threshold", &threshold);
 	return 0;
 }
 
@@ -289,7 +288,7 @@ static int rocr_copy_start(enum hmem_dir dir, const struct hmem_loc *loc, void *
 	hsa_signal signal;
 	int ret;
 
-	if (dir == HMEM_TO_HOST && len <= threshold) {
+	if (dir == HMEM_TO_HOST && len <= TO_HOST_AT_ONCE) {
 		event->kind = NULL;
 		return rocr_copy(dir, loc, dev, buf, len);
 	}

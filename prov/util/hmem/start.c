@@ -26,7 +26,8 @@ static const struct hmem_kind *const kinds[HMEM_KINDS] = {
 /* Written once, by start_all(). */
 static bool started[HMEM_KINDS];
 static char why[HMEM_KINDS][WHY_MAX];
-static bool can_copy, p2p_off, gdrcopy;
+static bool can_copy, gdrcopy;
+static int p2p_off;	/* FI_HMEM_DISABLE_P2P */
 
 /* Whose lines these are: the library's, of no provider. */
 static struct fi_provider who = { .name = "core" };
@@ -127,14 +128,6 @@ static void params_define(void)
 		  "system, cuda, rocr, ze, neuron, synapseai (default: all that start)" },
 		{ "hmem_disable_p2p", FI_PARAM_BOOL,
 		  "Copy device memory through the host, never transfer it directly (default: no)" },
-		{ "hmem_cuda_use_gdrcopy", FI_PARAM_BOOL,
-		  "Copy short buffers of CUDA devices by a mapping of libgdrapi (default: yes)" },
-		{ "hmem_cuda_enable_async_copy", FI_PARAM_BOOL,
-		  "Copy long buffers of CUDA devices asynchronously (default: yes)" },
-		{ "rocr_d2h_threshold", FI_PARAM_SIZE_T, "Copies from ROCr devices up to this many "
-		  "bytes are waited for at once, longer ones are asynchronous (default: 16384)" },
-		{ "hmem_ze_copy_engine", FI_PARAM_INT,
-		  "Ordinal of the Level Zero queue group that copies (default: 0)" },
 	};
 	size_t i;
 
@@ -147,14 +140,6 @@ void hmem_params(void)
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 	pthread_once(&once, params_define);
-}
-
-bool hmem_param_bool(const char *name, bool def)
-{
-	int val = def;
-
-	fi_param_get_bool(NULL, name, &val);
-	return val;
 }
 
 /* is_listed - does the value of FI_HMEM name @word? */
@@ -194,11 +179,11 @@ static void start_all(void)
 
 	hmem_params();		/* no provider that is in use may have done it */
 	fi_param_get_str(NULL, "hmem", &list);
-	p2p_off = hmem_param_bool("hmem_disable_p2p", false);
+	fi_param_get_bool(NULL, "hmem_disable_p2p", &p2p_off);
 	for (i = 0; i < HMEM_KINDS; i++)
 		if (kinds[i])
 			start_one(kinds[i], list);
-	if (!started[FI_HMEM_CUDA] || !hmem_param_bool("hmem_cuda_use_gdrcopy", true))
+	if (!started[FI_HMEM_CUDA])
 		return;
 	gdrcopy = !hmem_gdr_start(text, sizeof(text));
 	if (!gdrcopy)

@@ -150,7 +150,6 @@ static struct place places[DEVICE_MAX];
 static unsigned place_cnt;
 static void *ctxs[DRIVER_MAX];
 static unsigned ctx_cnt;
-static int ordinal;
 
 static int ze_fail(const char *func, uint64_t device, ze_result ret)
 {
@@ -206,15 +205,13 @@ static int ze_start(char *why, size_t room)
 			 ret);
 		return -FI_ENODEV;
 	}
-	fi_param_get_int(NULL, "hmem_ze_copy_engine", &ordinal);
 	return 0;
 }
 
 /* Caller holds place->lock. */
 static int open_place(struct place *place)
 {
-	struct ze_queue_desc queue = { .head.type = ZE_TYPE_QUEUE, .ordinal = (uint32_t) ordinal,
-				       .mode = ZE_QUEUE_ASYNC };
+	struct ze_queue_desc queue = { .head.type = ZE_TYPE_QUEUE, .mode = ZE_QUEUE_ASYNC };
 	struct ze_pool_desc pool = { .head.type = ZE_TYPE_EVENT_POOL,
 				     .flags = ZE_POOL_HOST_VISIBLE, .count = EVENT_CNT };
 	ze_result ret;

@@ -142,6 +142,18 @@ int info_params_define(const struct fi_provider *prov, int which)
 	return ret;
 }
 
+void info_params_conn_retry(struct fi_provider *prov, int *ms_p)
+{
+	int ms;
+
+	if (fi_param_get_int(NULL, "conn_retry", &ms))
+		return;
+	if (ms < 0)
+		FI_WARN(prov, FI_LOG_CORE, "FI_CONN_RETRY is ignored, it must be a number of at least 0\n");
+	else
+		*ms_p = ms;
+}
+
 const char *info_params_iface(struct fi_provider *prov)
 {
 	char *name = NULL;

@@ -45,6 +45,12 @@ void info_params_read(struct fi_provider *prov, const struct info_param *params,
  */
 int info_params_define(const struct fi_provider *prov, int which);
 
+/* info_params_conn_retry - FI_CONN_RETRY, for how many milliseconds a connect is repeated that the peer's host
+ * refuses, into *@ms_p, if it is set to one that is possible; INFO_CONN_RETRY_MS is the default.
+ */
+#define INFO_CONN_RETRY_MS 1000
+void info_params_conn_retry(struct fi_provider *prov, int *ms_p);
+
 /* info_params_iface - the interface named by FI_<PROV>_IFACE, or NULL. */
 const char *info_params_iface(struct fi_provider *prov);
 

@@ -43,7 +43,7 @@ const char *net_rail_unfit(const struct net_iface *iface, const struct net_rail_
 	if (rule->only && !asked)
 		return "FI_RAILS_IFACES does not name it";
 	if (name_at(rule->except, iface->name) >= 0)
-		return "FI_RAILS_EXCLUDE names it";
+		return "FI_RAILS_IFACES excludes it";
 	if (iface->kind == NET_KIND_LOOPBACK)
 		return "it is the loopback";
 	if (iface->kind == NET_KIND_BRIDGE && !asked)

@@ -46,27 +46,16 @@ static const struct {
 	{ "inspect", FI_PARAM_BOOL,
 	  "The user's fi_top may look at the endpoints of a process; 0: there is neither a socket nor a "
 	  "thread for it (default: 1)" },
-	{ "unexp_size", FI_PARAM_SIZE_T,
-	  "Bytes of messages without a receive that an endpoint keeps before it asks the "
-	  "senders to announce further ones; at most a quarter of unexp_peer_max "
-	  "(default: 67108864)" },
 	{ "unexp_peer_max", FI_PARAM_SIZE_T,
 	  "Bytes that one peer can make an endpoint use for messages without a receive, "
-	  "requests that wait, and answers: beyond, nothing more is read from it "
-	  "(default: 268435456; at least 262144)" },
+	  "requests that wait, and answers: beyond, nothing more is read from it; from a quarter on "
+	  "the endpoint asks its peers to announce further messages (default: 268435456; at least 262144)" },
 	{ "unexp_header_max", FI_PARAM_SIZE_T,
 	  "Bytes that the headers of messages without a receive of one peer may take, announced "
 	  "ones included: beyond, its connection is ended (default: 4000000000)" },
 	{ "unexp_max", FI_PARAM_SIZE_T,
 	  "The same for all peers of an endpoint together; 65536 bytes of each are read "
 	  "whatever the others use (default: 1073741824)" },
-	{ "tx_queue_max", FI_PARAM_SIZE_T,
-	  "Transmits, reads, writes and atomics that an endpoint of a software provider takes "
-	  "before one completes; its attribute size is what it takes at least "
-	  "(default: 1048576)" },
-	{ "rx_queue_max", FI_PARAM_SIZE_T,
-	  "Receives that an endpoint or receive context of a software provider takes before one "
-	  "completes; its attribute size is what it takes at least (default: 4194304)" },
 	{ "security", FI_PARAM_STRING,
 	  "Protection of connections: none, auth (who sent a byte, and that it is unaltered) or encrypt "
 	  "(and that no other reads it); what cannot protect is not offered (default: encrypt with a key, "
@@ -86,6 +75,10 @@ static const struct {
 	{ "tls_peers", FI_PARAM_STRING,
 	  "Names that clients' certificates may have, or patterns with * and ?, with commas between "
 	  "(default: all of FI_TLS_CA)" },
+	{ "conn_retry", FI_PARAM_INT,
+	  "Milliseconds for which an RDM endpoint of tcp, rxm or shm retries a connect that was refused, so "
+	  "that a peer that is just being restarted is reached; 0: the refusal is reported at once "
+	  "(default: 1000)" },
 	{ "spin_us", FI_PARAM_SIZE_T,
 	  "Microseconds that a blocking call polls before it sleeps, at most, and that a thread "
 	  "polls in vain before each few polls yield the processor; 0: at once (default: 50)" },

@@ -19,28 +19,19 @@
 /* ---- limits ----------------------------------------------------------------- */
 
 static struct limits {
-	size_t soft, peer, all, heads;
-	size_t tx, rx;
-} limits = {
-	ENG_UNEXP_BUDGET, ENG_HELD_PEER, ENG_HELD_ALL, ENG_HEADS_PEER, ENG_TX_QUEUE_MAX,
-	ENG_RX_QUEUE_MAX
-};
+	size_t peer, all, heads;
+} limits = { ENG_HELD_PEER, ENG_HELD_ALL, ENG_HEADS_PEER };
 
 static void read_limits(void)
 {
-	fi_param_get_size_t(NULL, "unexp_size", &limits.soft);
 	fi_param_get_size_t(NULL, "unexp_peer_max", &limits.peer);
 	fi_param_get_size_t(NULL, "unexp_max", &limits.all);
 	fi_param_get_size_t(NULL, "unexp_header_max", &limits.heads);
-	fi_param_get_size_t(NULL, "tx_queue_max", &limits.tx);
-	fi_param_get_size_t(NULL, "rx_queue_max", &limits.rx);
 	/* one message at least */
 	if (limits.peer < 4 * SURE)
 		limits.peer = 4 * SURE;
 	if (limits.all < limits.peer)
 		limits.all = limits.peer;
-	if (limits.soft > limits.peer / 4)
-		limits.soft = limits.peer / 4;
 	if (limits.heads < 4 * SURE)
 		limits.heads = 4 * SURE;
 }
@@ -50,19 +41,18 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 void eng_flow_limits(struct eng_ep *ep)
 {
 	pthread_once(&once, read_limits);
-	ep->unexp_budget = limits.soft;
+	ep->unexp_budget = limits.peer / ENG_UNEXP_PART;
 	ep->held_peer_max = limits.peer;
 	ep->held_max = limits.all;
 	ep->heads_max = limits.heads;
 	ep->ahead = limits.peer / ENG_AHEAD_PART;
-	ep->tx_max = limits.tx < ep->tx_size ? ep->tx_size : limits.tx;
+	ep->tx_max = ENG_TX_QUEUE_MAX < ep->tx_size ? ep->tx_size : ENG_TX_QUEUE_MAX;
 }
 
 size_t eng_flow_rx_max(size_t size)
 {
-	pthread_once(&once, read_limits);
-	if (size < limits.rx)
-		size = limits.rx;
+	if (size < ENG_RX_QUEUE_MAX)
+		size = ENG_RX_QUEUE_MAX;
 	return size < UINT32_MAX ? size : UINT32_MAX;	/* the matchers' counters have 32 bits */
 }
 

@@ -19,15 +19,23 @@ static int open_low(void **arg)
 
 #define LOW(name) cmocka_unit_test_setup_teardown(name, open_low, tap_close)
 
-/* main() asks for less than one message needs, and for a queue shorter than guaranteed. */
+/* main() asks for less than one message needs. */
 static void limits_of_the_environment(void **arg)
 {
 	assert_int_equal(ep->held_peer_max, 4 * SURE);
 	assert_int_equal(ep->held_max, 4 * SURE);
 	assert_int_equal(ep->unexp_budget, SURE);
-	assert_int_equal(ep->tx_max, ep->tx_size);
-	assert_int_equal(eng_flow_rx_max(256), 1000);
-	assert_int_equal(eng_flow_rx_max(5000), 5000);
+}
+
+static void a_queue_takes_its_size_at_least(void **arg)
+{
+	assert_int_equal(ep->tx_max, ENG_TX_QUEUE_MAX);
+	ep->tx_size = ENG_TX_QUEUE_MAX + 1;
+	eng_flow_limits(ep);
+	assert_int_equal(ep->tx_max, ENG_TX_QUEUE_MAX + 1);
+	assert_int_equal(eng_flow_rx_max(256), ENG_RX_QUEUE_MAX);
+	assert_int_equal(eng_flow_rx_max(ENG_RX_QUEUE_MAX + 1), ENG_RX_QUEUE_MAX + 1);
+	assert_int_equal(eng_flow_rx_max(SIZE_MAX), UINT32_MAX);
 }
 
 static void xoff_beyond_the_share_and_xon_at_a_quarter(void **arg)
@@ -199,6 +207,7 @@ int main(void)
 	int cnt;
 	const struct CMUnitTest tests[] = {
 		LOW(limits_of_the_environment),
+		LOW(a_queue_takes_its_size_at_least),
 		LOW(xoff_beyond_the_share_and_xon_at_a_quarter),
 		LOW(the_budget_is_shared),
 		LOW(no_share_is_too_small),
@@ -213,12 +222,9 @@ int main(void)
 		LOW(the_limit_of_a_queue),
 	};
 
-	setenv("FI_UNEXP_SIZE", "100000", 1);
 	setenv("FI_UNEXP_PEER_MAX", "100", 1);
 	setenv("FI_UNEXP_MAX", "100", 1);
 	setenv("FI_UNEXP_HEADER_MAX", "524288", 1);
-	setenv("FI_TX_QUEUE_MAX", "10", 1);
-	setenv("FI_RX_QUEUE_MAX", "1000", 1);
 	if (!fi_getparams(&params, &cnt))	/* the core defines them */
 		fi_freeparams(params);
 	return cmocka_run_group_tests(tests, NULL, NULL);
