@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * What any unit may do to a connection: have it send, declare it lost, and send packets without a number.
+ * What any unit may do to a connection: have it send, and declare it lost.
  */
 #include <rdma/fi_errno.h>
 
@@ -11,33 +11,6 @@
 void rxd_conn_schedule(struct rxd_conn *conn)
 {
 	chan_poller_dirty(conn->chan.link->poller, &conn->dirty_node);
-}
-
-void rxd_conn_control(struct rxd_conn *conn, uint8_t *buf, size_t len)
-{
-	struct iovec iov = { buf, len };
-
-	if (rxd_conn_link(conn)->guard) {
-		rxd_sec_control(conn, buf, len);
-		return;
-	}
-	rxd_seal(buf, len, NULL, 0);
-	rxd_dg_send(rxd_conn_link(conn)->dg, conn->to, &iov, 1);
-}
-
-/* To an address that need not be a peer's, so nothing of it is kept. */
-void rxd_link_reply(struct rxd_link *link, const void *addr, uint8_t *buf, size_t len)
-{
-	struct iovec iov = { buf, len };
-	fi_addr_t to;
-
-	if (rxd_dg_peer(link->dg, addr, &to))
-		return;
-	if (link->guard)
-		rxd_guard_mark(buf);
-	rxd_seal(buf, len, NULL, 0);
-	rxd_dg_send(link->dg, to, &iov, 1);
-	rxd_dg_forget(link->dg, to);
 }
 
 void rxd_conn_fail(struct rxd_conn *conn, int err, bool clean)

@@ -38,6 +38,7 @@ rxd_link_sources = \
 	prov/rxd/migration.c \
 	prov/rxd/route.c \
 	prov/rxd/secure.h \
+	prov/rxd/secure/control.c \
 	prov/rxd/secure/seal.c \
 	prov/rxd/secure/shake.c \
 	prov/rxd/secure/state.h \

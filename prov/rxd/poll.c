@@ -253,17 +253,6 @@ static bool read_due(struct rxd_poller *poller)
 
 /* ---- what has arrived counts before time does ----------------------------------------- */
 
-bool rxd_has_looked(struct rxd_poller *poller, uint64_t due)
-{
-	if (poller->looked_ns >= due)
-		return true;
-	if (!poller->look_ns) {
-		poller->look_ns = rxd_now(poller);
-		poller->look_polls = 0;
-	}
-	return false;
-}
-
 /* look_on - a poll of a look has read @read datagrams.  It was the last one if the provider below had nothing,
  * asked before the poll to leave no socket out (@asked), or if the queue is never empty: no socket holds as many
  * datagrams as these polls read.

@@ -71,10 +71,7 @@ bool rxd_sec_is_open(const struct rxd_sec *sec);
  */
 bool rxd_sec_cover(struct rxd_conn *conn, struct iovec *iov, size_t *cnt_p, bool first);
 
-/* rxd_sec_control - rxd_conn_control(): in the clear while the key is not proven.  rxd_guard_mark - the packet at @buf,
- * in the clear, is of a protected endpoint.
- */
-void rxd_sec_control(struct rxd_conn *conn, uint8_t *buf, size_t len);
+/* rxd_guard_mark - the packet at @buf, in the clear, is of a protected endpoint. */
 void rxd_guard_mark(uint8_t *buf);
 
 /* rxd_sec_reply - seal a packet without a number, and send it to @addr from @link. */

@@ -116,3 +116,14 @@ void rxd_conn_rearm(struct rxd_conn *conn, uint64_t now)
 	if (due != UINT64_MAX && (!timer->at || timer->due_ns > due))
 		chan_timer_set(&conn->chan, due);
 }
+
+bool rxd_has_looked(struct rxd_poller *poller, uint64_t due)
+{
+	if (poller->looked_ns >= due)
+		return true;
+	if (!poller->look_ns) {
+		poller->look_ns = rxd_now(poller);
+		poller->look_polls = 0;
+	}
+	return false;
+}

@@ -33,6 +33,7 @@ tcp_link_sources = \
 	prov/tcp/read.c \
 	prov/tcp/recover.h \
 	prov/tcp/recover/join.c \
+	prov/tcp/recover/event.c \
 	prov/tcp/recover/path.c \
 	prov/tcp/recover/proof.c \
 	prov/tcp/recover/rails.c \

@@ -47,18 +47,14 @@ int rxd_guard_open(struct rxd_link *link, struct sec_policy *policy)
 	link->guard = guard;
 	if (guard->out && guard->plain)
 		return 0;
-	rxd_guard_close(link);
+	rxd_guard_free(link);
 	return -FI_ENOMEM;
 }
 
-void rxd_guard_close(struct rxd_link *link)
+void rxd_guard_free(struct rxd_link *link)
 {
 	struct rxd_guard *guard = link->guard;
 
-	if (!guard)
-		return;
-	while (!list_empty(&guard->guests))
-		rxd_sec_drop(container_of(guard->guests.next, struct rxd_sec, node));
 	hmap_destroy(&guard->by_cid);
 	free(guard->out);
 	if (guard->plain)
@@ -214,21 +210,6 @@ bool rxd_sec_cover(struct rxd_conn *conn, struct iovec *iov, size_t *cnt_p, bool
 	iov[0] = (struct iovec) { out, len };
 	guard->out_len += len;
 	return OUT_SIZE - guard->out_len < guard->room;
-}
-
-void rxd_sec_control(struct rxd_conn *conn, uint8_t *buf, size_t len)
-{
-	struct iovec iov = { buf, len };
-	size_t cnt = 1;
-
-	if (rxd_sec_of(conn)->open) {
-		rxd_sec_cover(conn, &iov, &cnt, true);
-	} else {
-		rxd_guard_mark(buf);
-		rxd_seal(buf, len, NULL, 0);
-	}
-	if (cnt)
-		rxd_dg_send(rxd_conn_link(conn)->dg, conn->to, &iov, 1);
 }
 
 void rxd_sec_reply(struct rxd_sec *sec, struct rxd_link *link, const void *addr, const uint8_t *buf, size_t len)

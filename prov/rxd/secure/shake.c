@@ -144,6 +144,17 @@ void rxd_sec_drop(struct rxd_sec *sec)
 	free(sec);
 }
 
+void rxd_guard_close(struct rxd_link *link)
+{
+	struct rxd_guard *guard = link->guard;
+
+	if (!guard)
+		return;
+	while (!list_empty(&guard->guests))
+		rxd_sec_drop(container_of(guard->guests.next, struct rxd_sec, node));
+	rxd_guard_free(link);
+}
+
 int rxd_sec_connect(struct rxd_conn *conn, const void *addr)
 {
 	struct rxd_sec *sec = sec_new(rxd_conn_link(conn), false, addr);

@@ -67,6 +67,9 @@ struct rxd_sec {
 /* rxd_sec_key - the handshake has exported @exported: key both directions.  False: libcrypto failed. */
 bool rxd_sec_key(struct rxd_sec *sec, const uint8_t exported[SEC_HASH_SIZE]);
 
+/* rxd_guard_free - of a link without guests. */
+void rxd_guard_free(struct rxd_link *link);
+
 /* rxd_sec_unkey - nothing of the keys stays in memory. */
 void rxd_sec_unkey(struct rxd_sec *sec);
 

@@ -10,8 +10,8 @@
 
 #include "base/os/process.h"
 #include "channel/route.h"
+#include "secure/policy.h"
 #include "../link.h"
-#include "../secure/proof.h"
 
 /* read_errno - what the kernel says about reading the memory of @pid: EFAULT where it would allow
  * it, since nothing is at the address that this asks for.
@@ -60,6 +60,13 @@ static void copies_text(const struct shm_conn *conn, struct chan_route *path)
 	}
 }
 
+static const char *proof_text(const struct shm_link *link)
+{
+	if (!link->sec)
+		return "";
+	return link->sec->level == SEC_AUTH ? ", which has proven the key (auth)" : ", which has proven the key (encrypt)";
+}
+
 void shm_route(const struct chan *base, struct chan_route *path)
 {
 	const struct shm_conn *conn = base->conn;
@@ -69,7 +76,7 @@ void shm_route(const struct chan *base, struct chan_route *path)
 	snprintf(whose, sizeof(whose), "process %ld", (long) conn->pid);
 	snprintf(path->way, sizeof(path->way), "shared memory of %s%s, long messages %s",
 		 self ? "this endpoint itself" : conn->pid > 0 ? whose : "a process in another PID namespace",
-		 self ? "" : shm_proof_text(conn->link), conn->can_read ? conn->can_write ?
+		 self ? "" : proof_text(conn->link), conn->can_read ? conn->can_write ?
 		 "are read from its memory, remote memory accesses copy to and from it" :
 		 "are read from its memory" : "come through shared memory");
 	path->same_host = true;

@@ -18,8 +18,6 @@
 
 #define MESSAGE_MAX 4096		/* bytes of TLS in a message; a whole flight is below 1 KiB */
 #define SILENT_MAX 64			/* connections that have sent nothing, at most */
-#define TLS_TYPE_MIN 20			/* of a record (RFC 8446, section 5.1) */
-#define TLS_TYPE_MAX 23
 #define INSECURE "it does not protect connections, and FI_SECURITY or a key here asks for that: set the same there"
 
 struct shm_proof {
@@ -131,9 +129,7 @@ void shm_proof_free(struct shm_proof *proof)
 
 bool shm_proof_is_tls(const void *msg)
 {
-	const uint8_t *first = msg;
-
-	return *first >= TLS_TYPE_MIN && *first <= TLS_TYPE_MAX;
+	return sec_shake_begins(*(const uint8_t *) msg);
 }
 
 static enum shm_proof_step on_bytes(struct shm_conn *conn, const uint8_t *buf, size_t len)
@@ -205,11 +201,4 @@ void shm_proof_make_room(struct shm_link *link)
 	}
 	if (cnt >= SILENT_MAX)
 		shm_conn_close(oldest, FI_ETIMEDOUT);
-}
-
-const char *shm_proof_text(const struct shm_link *link)
-{
-	if (!link->sec)
-		return "";
-	return link->sec->level == SEC_AUTH ? ", which has proven the key (auth)" : ", which has proven the key (encrypt)";
 }

@@ -49,7 +49,4 @@ void shm_proof_make_room(struct shm_link *link);
 /* shm_proof_is_tls - does @msg, which is no handshake of ours, begin one of a protected peer? */
 bool shm_proof_is_tls(const void *msg);
 
-/* shm_proof_text - the level of @link, for the log: "" or ", which has proven ...". */
-const char *shm_proof_text(const struct shm_link *link);
-
 #endif

@@ -58,7 +58,7 @@ static struct tcp_path *give_socket(struct tcp_conn *conn, struct tcp_recover *r
 
 	chan_src_want(&conn->poller->base, &conn->src, 0);
 	conn->src.fd = -1;
-	if (tcp_path_open(rec, fd, &path))
+	if (tcp_path_open(rec, fd, tcp_path_event, &path))
 		close(fd);
 	tcp_conn_close(conn);
 	return path;
@@ -256,8 +256,8 @@ static struct tcp_conn *find_joined(const struct tcp_link *link, const struct tc
 	return NULL;
 }
 
-/* challenge - answer the nonce in @data, and ask for the hash of another one. */
-static void challenge(struct tcp_conn *conn, struct tcp_recover *rec, const struct tcp_hello *hello, const void *data)
+/* send_challenge - answer the nonce in @data, and ask for the hash of another one. */
+static void send_challenge(struct tcp_conn *conn, struct tcp_recover *rec, const struct tcp_hello *hello, const void *data)
 {
 	struct tcp_wire_proof theirs, ours;
 	struct tcp_path *path;
@@ -298,7 +298,7 @@ bool tcp_rails_joins(struct tcp_conn *conn, const struct tcp_hello *hello, const
 	else if (tcp_recover_paths(first) == TCP_LANES_MAX)
 		tcp_conn_refuse(conn, CHAN_BUSY, NULL, 0);
 	else
-		challenge(conn, first->rec, hello, data);
+		send_challenge(conn, first->rec, hello, data);
 	return true;
 }
 
@@ -550,7 +550,7 @@ int tcp_recover_begin(struct tcp_conn *conn, const struct tcp_chan *chan, const 
 	rec->want = hello->lanes < conn->link->conf->lanes ? hello->lanes : (unsigned) conn->link->conf->lanes;
 	if (hello->features & TCP_WIRE_RAILS && conn->link->rails)
 		tcp_exchange_begin(rec);
-	ret = tcp_path_open(rec, fd, &path);
+	ret = tcp_path_open(rec, fd, tcp_path_event, &path);
 	if (ret)
 		close(fd);
 	else

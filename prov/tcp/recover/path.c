@@ -25,7 +25,6 @@
 #define QUEUE_MAX (128 << 10)	/* bytes that a socket has not sent, where there are several paths */
 #define READ_SIZE (16 << 10)	/* of a read that is not into the ring */
 #define DIRECT_MIN 4096		/* a rest of a record this long is read into the ring */
-#define READS_MAX 16		/* of one event */
 
 /* ---- sending -------------------------------------------------------------- */
 
@@ -93,7 +92,7 @@ static int piece_send(struct tcp_path *path)
 	return 1;
 }
 
-static void path_watch(struct tcp_path *path)
+void tcp_path_watch(struct tcp_path *path)
 {
 	chan_src_want(&path->rec->conn->poller->base, &path->src, TCP_CONN_IN | (path->blocked ? POLLOUT : 0));
 }
@@ -169,7 +168,7 @@ static bool path_push(struct tcp_path *path)
 	if (ret)
 		return ret > 0;
 	path->blocked = true;
-	path_watch(path);
+	tcp_path_watch(path);
 	return false;
 }
 
@@ -199,7 +198,7 @@ void tcp_paths_say(struct tcp_recover *rec)
 		piece_begin(path, TCP_RECORD_TAKEN, 0, 0);
 		if (!piece_send(path)) {
 			path->blocked = true;
-			path_watch(path);
+			tcp_path_watch(path);
 		}
 	}
 }
@@ -296,7 +295,10 @@ static size_t path_list(struct tcp_path *path, const uint8_t *buf, size_t len)
 	memcpy(path->in.list, buf, len);
 	path->in.list += len;
 	path->in.left -= len;
-	return path->in.left || tcp_exchange_came(path->rec, path->list, path->list_len) ? len : 0;
+	if (path->in.left)
+		return len;
+	tcp_recover_watch(path->rec);
+	return tcp_exchange_came(path->rec, path->list, path->list_len) ? len : 0;
 }
 
 /* path_body - bytes of a record that are in @buf.  Returns how many; 0: the peer has left too many gaps. */
@@ -341,10 +343,8 @@ static bool path_parse(struct tcp_path *path, const uint8_t *buf, size_t have)
 	return true;
 }
 
-/* path_read - one read: the rest of a long record into the ring, and what follows into a buffer.
- * Returns 1: there may be more; 0: there is not, or the path or the connection is lost.
- */
-static int path_read(struct tcp_path *path)
+/* The rest of a long record goes into the ring, and what follows into a buffer. */
+int tcp_path_read(struct tcp_path *path)
 {
 	struct tcp_recover *rec = path->rec;
 	uint8_t buf[READ_SIZE];
@@ -385,39 +385,6 @@ void tcp_recover_taken(struct tcp_conn *conn)
 		return;
 	tcp_paths_say(rec);
 	tcp_conn_fail(conn, FI_ECONNRESET, conn->rx.body == TCP_BODY_NONE && !conn->rx.stash_len);
-}
-
-/* path_event - input is read until there is none: the window bounds it. */
-static void path_event(struct chan_src *src, uint32_t events)
-{
-	struct tcp_path *path = container_of(src, struct tcp_path, src);
-	struct tcp_recover *rec = path->rec;
-	struct tcp_conn *conn = rec->conn;
-	int ret = 1, i;
-
-	if (conn->state != TCP_CONN_READY)
-		return;
-	conn->used_seq = conn->poller->base.seq;
-	if (events & POLLOUT) {
-		path->blocked = false;
-		path_watch(path);
-	}
-	for (i = 0; i < READS_MAX && ret > 0 && path->src.fd >= 0 && events & ~(uint32_t) POLLOUT; i++)
-		ret = path_read(path);
-	if (ret < 0 && path->unproven) {
-		tcp_path_close(path);	/* another process, which is not the peer */
-		return;
-	}
-	if (ret < 0) {
-		tcp_rx_refuse(conn, "an impossible record");
-		return;
-	}
-	tcp_paths_push(rec);
-	if (conn->tx.blocked && rec->kept.end - rec->kept.taken < rec->kept.size)
-		tcp_tx_pump(conn);
-	if (conn->state == TCP_CONN_READY && !conn->rx.kept && chan_got_waits(&rec->got))
-		tcp_rx_resume(conn);
-	tcp_recover_taken(conn);
 }
 
 /* ---- a path ----------------------------------------------------------------- */
@@ -488,7 +455,8 @@ static struct tcp_path *find_free(struct tcp_recover *rec)
 	return unproven;
 }
 
-int tcp_path_open(struct tcp_recover *rec, int fd, struct tcp_path **path_p)
+int tcp_path_open(struct tcp_recover *rec, int fd, void (*event)(struct chan_src *src, uint32_t events),
+		  struct tcp_path **path_p)
 {
 	struct tcp_path *path = find_free(rec);
 	int ret;
@@ -496,7 +464,7 @@ int tcp_path_open(struct tcp_recover *rec, int fd, struct tcp_path **path_p)
 	if (!path)
 		return -FI_EMFILE;
 	tcp_path_close(path);
-	path->src = (struct chan_src) { .fd = fd, .event = path_event };
+	path->src = (struct chan_src) { .fd = fd, .event = event };
 	path->rec = rec;
 	path->blocked = path->sending = path->mute = path->unproven = path->proves = false;
 	path->ours = find_ours(rec, fd);

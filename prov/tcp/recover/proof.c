@@ -92,7 +92,6 @@ bool tcp_exchange_came(struct tcp_recover *rec, const void *list, size_t len)
 			return false;
 	ex->got = true;
 	pair_rails(rec);
-	tcp_recover_watch(rec);
 	return true;
 }
 

@@ -100,11 +100,21 @@ struct tcp_recover {
 	struct chan_got got;
 };
 
-/* tcp_path_open - the socket @fd is a path of @rec from now on.  tcp_path_made - and what waits is sent over it.
+/* tcp_path_open - the socket @fd is a path of @rec from now on.   @event: tcp_path_event()
+ * tcp_path_made - and what waits is sent over it.
  * Errors: -FI_EMFILE: there are TCP_LANES_MAX; the caller keeps @fd.
  */
-int tcp_path_open(struct tcp_recover *rec, int fd, struct tcp_path **path_p);
+int tcp_path_open(struct tcp_recover *rec, int fd, void (*event)(struct chan_src *src, uint32_t events),
+		  struct tcp_path **path_p);
 void tcp_path_made(struct tcp_path *path);
+
+/* tcp_path_event - a path can be read or written (event.c).  tcp_path_watch - be told when it can.
+ * tcp_path_read - one read.  Returns 1: there may be more; 0: there is not, or the path or the connection is lost;
+ * negative: the peer has sent what is not possible.
+ */
+void tcp_path_event(struct chan_src *src, uint32_t events);
+void tcp_path_watch(struct tcp_path *path);
+int tcp_path_read(struct tcp_path *path);
 
 /* tcp_path_close - without anything else.  tcp_path_lost - and what went over it goes over the others. */
 void tcp_path_close(struct tcp_path *path);

@@ -15,9 +15,6 @@
 #include "secure/policy.h"
 #include "secure/secret.h"
 
-#define TLS_TYPE_MIN 20			/* change_cipher_spec, alert, handshake, application_data */
-#define TLS_TYPE_MAX 23
-
 enum sec_level tcp_sec_level(const struct tcp_conn *conn)
 {
 	return conn->sec ? conn->sec->level : SEC_NONE;
@@ -230,7 +227,7 @@ static ssize_t shake_read(struct tcp_conn *conn, size_t *len_p)
 
 	if (ret <= 0)
 		return ret;
-	if (sec->in[0] < TLS_TYPE_MIN || sec->in[0] > TLS_TYPE_MAX) {
+	if (!sec_shake_begins(sec->in[0])) {
 		refuse_plain(conn);
 		return 0;
 	}

@@ -143,7 +143,7 @@ static inline struct tcp_conn *record_open(struct record_script *s, struct tcp_l
 	chan_up(&chan->base, conn, &(struct chan_id) { .epoch = hello.epoch }, false);
 	for (i = 1; i < RECORD_PATHS; i++) {
 		CHECK(!socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair));
-		CHECK(!tcp_path_open(conn->rec, pair[0], &path));
+		CHECK(!tcp_path_open(conn->rec, pair[0], tcp_path_event, &path));
 		path->unproven = true;
 		path->answer = UINT64_C(0x123456789abcdef);
 		s->fd[i] = pair[1];

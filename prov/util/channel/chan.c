@@ -593,6 +593,14 @@ void chan_accepting(struct chan *chan, const struct chan_id *id)
 	eng_on_up(&chan->link->base, chan_peer(chan));
 }
 
+static void log_route(struct chan *chan)
+{
+	char peer[CHAN_TEXT_MAX];
+
+	if (fi_log_enabled(chan->link->prov, FI_LOG_WARN, FI_LOG_EP_CTRL))
+		chan_route_log(chan, chan_peer_text(chan, peer));
+}
+
 void chan_up(struct chan *chan, void *conn, const struct chan_id *id, bool ours)
 {
 	bool known = chan->resumes || chan->state == CHAN_ACCEPTING;
@@ -612,7 +620,7 @@ void chan_up(struct chan *chan, void *conn, const struct chan_id *id, bool ours)
 		chan->peer_newest = id->serial;
 	}
 	chan_set_state(chan, CHAN_READY);
-	chan_route_log(chan);
+	log_route(chan);
 	if (!known && !link->msg && !link->closing)
 		eng_on_up(&link->base, chan_peer(chan));
 }

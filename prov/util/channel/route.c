@@ -97,7 +97,7 @@ static struct {
 	char why[CHAN_WHY_MAX];		/* "": it is the fastest */
 } fastest = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-static unsigned mbit(uint64_t speed)
+static unsigned mbit_of(uint64_t speed)
 {
 	return (unsigned) (speed / 1000000);
 }
@@ -116,7 +116,7 @@ static void look_for_faster(const char *name, int family)
 	if (faster)
 		snprintf(fastest.why, sizeof(fastest.why), "%s of %u Mbit/s is up, too, and faster than %s: the peer's "
 			 "address and the kernel's route to it choose the interface (fi_info --path)", faster->name,
-			 mbit(faster->speed), name);
+			 mbit_of(faster->speed), name);
 	net_list_free(&list);
 }
 
@@ -227,26 +227,22 @@ void chan_look(struct eng_peer *peer, struct inspect_peer *rec, uint32_t want, c
 /* ---- the log ----------------------------------------------------------------------------------- */
 
 /* warn_once - each kind of surprise, in the life of the process. */
-static void warn_once(struct chan *chan, const struct chan_route *path)
+static void warn_once(struct chan *chan, const char *peer, const struct chan_route *path)
 {
 	static atomic_bool warned[CHAN_SURPRISES];
-	char text[CHAN_TEXT_MAX];
 
 	if (!path->surprise || atomic_exchange(&warned[path->surprise], true))
 		return;
 	CHAN_WARN_SPARSE(chan->link, "%s is reached by a slower path than its host allows: %s; %s (said once; "
-			 "FI_LOG_LEVEL=info shows the path of each peer)\n", chan_peer_text(chan, text),
-			 path->way, path->why);
+			 "FI_LOG_LEVEL=info shows the path of each peer)\n", peer, path->way, path->why);
 }
 
-void chan_route_log(struct chan *chan)
+void chan_route_log(struct chan *chan, const char *peer)
 {
-	char text[CHAN_ROUTE_TEXT_MAX], peer[CHAN_TEXT_MAX];
+	char text[CHAN_ROUTE_TEXT_MAX];
 	struct chan_route path;
 
-	if (!fi_log_enabled(chan->link->prov, FI_LOG_WARN, FI_LOG_EP_CTRL))
-		return;
 	ask_link(chan, &path);
-	warn_once(chan, &path);
-	CHAN_INFO(chan->link, "path to %s: %s\n", chan_peer_text(chan, peer), text_of(chan, &path, text));
+	warn_once(chan, peer, &path);
+	CHAN_INFO(chan->link, "path to %s: %s\n", peer, text_of(chan, &path, text));
 }

@@ -77,7 +77,7 @@ void chan_route_slow(const char *iface, int family, struct chan_route *path);
  */
 const char *chan_route_text(struct chan *chan, struct chan_route *path, char *buf);
 
-/* chan_route_log - a connection stands: say by which route. */
-void chan_route_log(struct chan *chan);
+/* chan_route_log - a connection stands: say by which route.   @peer: to whom, for the log */
+void chan_route_log(struct chan *chan, const char *peer);
 
 #endif

@@ -63,6 +63,14 @@ size_t sec_shake_take(struct sec_shake *shake, uint8_t *buf, size_t size);
 
 enum sec_shake_state sec_shake_state(const struct sec_shake *shake);
 
+/* sec_shake_begins - does a record of TLS begin with @first: change_cipher_spec, alert, handshake, application_data
+ * (RFC 8446, section 5.1)?
+ */
+static inline bool sec_shake_begins(uint8_t first)
+{
+	return first >= 20 && first <= 23;
+}
+
 /* sec_shake_why - of one that failed: a text for the log, with nothing of a key. */
 const char *sec_shake_why(const struct sec_shake *shake);
 

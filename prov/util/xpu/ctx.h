@@ -119,6 +119,10 @@ void xpu_ctx_leave(struct xpu_ctx *ctx);
  */
 int xpu_ctx_mem(struct xpu_ctx *ctx, size_t size, struct xpu_mem **mem_p);
 
+/* xpu_ctx_gives_mem - does the device give it, and not the host?  xpu_ctx_free_mems - all of it; the context closes. */
+bool xpu_ctx_gives_mem(const struct xpu_ctx *ctx);
+void xpu_ctx_free_mems(struct xpu_ctx *ctx);
+
 /* xpu_ctx_map - as xpu_native_map(). */
 int xpu_ctx_map(struct xpu_ctx *ctx, void *host, size_t size, uint64_t flags, uint64_t *dev_p);
 

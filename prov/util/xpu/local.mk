@@ -10,6 +10,7 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/xpu/name.h \
 	prov/util/xpu/native.c \
 	prov/util/xpu/native.h \
+	prov/util/xpu/open.c \
 	prov/util/xpu/post.c \
 	prov/util/xpu/proxy.c \
 	prov/util/xpu/queue.c \

@@ -144,7 +144,7 @@ static ssize_t post_tagged(struct fid_ep *ep, const struct fi_xpu_ring_record *r
 	return rx ? fi_trecvmsg(ep, &msg, flags) : fi_tsendmsg(ep, &msg, flags);
 }
 
-static ssize_t post_rma(struct fid_ep *ep, const struct fi_xpu_ring_record *rec,
+static ssize_t record_post_rma(struct fid_ep *ep, const struct fi_xpu_ring_record *rec,
 			struct named *named, uint64_t flags)
 {
 	struct iovec iov = { PTR(rec->buf), rec->len };
@@ -183,7 +183,7 @@ static ssize_t post_atomic(struct fid_ep *ep, const struct fi_xpu_ring_record *r
 	}
 }
 
-static ssize_t post_any(struct fid_ep *ep, const struct fi_xpu_ring_record *rec,
+static ssize_t record_post(struct fid_ep *ep, const struct fi_xpu_ring_record *rec,
 			struct named *named)
 {
 	/* the record behind it may never come */
@@ -198,7 +198,7 @@ static ssize_t post_any(struct fid_ep *ep, const struct fi_xpu_ring_record *rec,
 		return post_tagged(ep, rec, named, flags);
 	case FI_XPU_RING_READ:
 	case FI_XPU_RING_WRITE:
-		return post_rma(ep, rec, named, flags);
+		return record_post_rma(ep, rec, named, flags);
 	default:
 		return post_atomic(ep, rec, named, flags);
 	}
@@ -212,7 +212,7 @@ bool xpu_post(struct xpu_ep *x, const struct fi_xpu_ring_record *rec)
 	pthread_mutex_lock(&x->ctx->names_lock);
 	ret = record_check(x, rec, &named);
 	if (!ret)
-		ret = post_any(&x->ep->h.fid, rec, &named);
+		ret = record_post(&x->ep->h.fid, rec, &named);
 	pthread_mutex_unlock(&x->ctx->names_lock);
 	if (ret == -FI_EAGAIN)
 		return false;

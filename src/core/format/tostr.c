@@ -8,6 +8,8 @@
 #include "core/names.h"
 #include "core/tostr.h"
 
+#define OWN_VERSION FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION)
+
 #define TOSTR_SIZE 8192
 
 void core_tostr_named(struct core_text *text, int depth, const char *key,
@@ -59,10 +61,10 @@ static void tostr_type(struct core_text *text, enum fi_type type, const void *da
 		core_tostr_rx(text, 0, data);
 		break;
 	case FI_TYPE_EP_ATTR:
-		core_tostr_ep(text, 0, data, fi_version());
+		core_tostr_ep(text, 0, data, OWN_VERSION);
 		break;
 	case FI_TYPE_DOMAIN_ATTR:
-		core_tostr_domain(text, 0, data, fi_version());
+		core_tostr_domain(text, 0, data, OWN_VERSION);
 		break;
 	case FI_TYPE_FABRIC_ATTR:
 		core_tostr_fabric(text, 0, data);

@@ -61,7 +61,7 @@ static ssize_t msg_recvmsg(struct fid_ep *ep, const struct fi_msg *msg, uint64_t
 	return fi_recvmsg(own_handle(ep), msg, flags);
 }
 
-static ssize_t send_msg(struct fid_ep *ep, const struct iovec *iov, void **desc, size_t cnt,
+static ssize_t call_sendmsg(struct fid_ep *ep, const struct iovec *iov, void **desc, size_t cnt,
 			uint64_t data, fi_addr_t dest, void *context, uint64_t extra)
 {
 	struct fi_msg msg = { .msg_iov = iov, .desc = desc, .iov_count = cnt, .addr = dest,
@@ -73,7 +73,7 @@ static ssize_t send_msg(struct fid_ep *ep, const struct iovec *iov, void **desc,
 static ssize_t msg_sendv(struct fid_ep *ep, const struct iovec *iov, void **desc, size_t cnt,
 			 fi_addr_t dest, void *context)
 {
-	return send_msg(ep, iov, desc, cnt, 0, dest, context, 0);
+	return call_sendmsg(ep, iov, desc, cnt, 0, dest, context, 0);
 }
 
 static ssize_t msg_send(struct fid_ep *ep, const void *buf, size_t len, void *desc,
@@ -81,7 +81,7 @@ static ssize_t msg_send(struct fid_ep *ep, const void *buf, size_t len, void *de
 {
 	struct iovec iov = { (void *) buf, len };
 
-	return send_msg(ep, &iov, &desc, 1, 0, dest, context, 0);
+	return call_sendmsg(ep, &iov, &desc, 1, 0, dest, context, 0);
 }
 
 static ssize_t msg_senddata(struct fid_ep *ep, const void *buf, size_t len, void *desc,
@@ -89,7 +89,7 @@ static ssize_t msg_senddata(struct fid_ep *ep, const void *buf, size_t len, void
 {
 	struct iovec iov = { (void *) buf, len };
 
-	return send_msg(ep, &iov, &desc, 1, data, dest, context, FI_REMOTE_CQ_DATA);
+	return call_sendmsg(ep, &iov, &desc, 1, data, dest, context, FI_REMOTE_CQ_DATA);
 }
 
 static ssize_t msg_sendmsg(struct fid_ep *ep, const struct fi_msg *msg, uint64_t flags)
