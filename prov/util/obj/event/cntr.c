@@ -178,8 +178,8 @@ static int cntr_seterr(struct fid_cntr *fid, uint64_t value)
 }
 
 struct want {
-	uint64_t value;			/* at least this ... */
-	uint64_t err;			/* ... or an error value other than this */
+	uint64_t value;			/* at least */
+	uint64_t err;			/* or another error value than this */
 };
 
 static bool cntr_ready(struct obj_wait *wait, const void *arg)
@@ -304,7 +304,7 @@ static int cntr_check_attr(struct obj_domain *domain, const struct fi_cntr_attr 
 		what = "flags other than 0";
 	else if (attr->events > FI_CNTR_EVENTS_BYTES)
 		what = "an unknown kind of events";
-	else if (attr->wait_obj > FI_WAIT_POLLFD)
+	else if (!obj_wait_kind_of(attr->wait_obj, false))
 		what = "an unknown wait object";
 	else if (attr->wait_obj == FI_WAIT_SET && !attr->wait_set)
 		what = "FI_WAIT_SET without a wait set";

@@ -638,7 +638,7 @@ static int cq_check_attr(struct obj_domain *domain, const struct fi_cq_attr *att
 		what = "flags other than FI_AFFINITY and FI_PEER";
 	else if (!format_size(attr->format))
 		what = "an unknown format";
-	else if (attr->wait_obj > FI_WAIT_POLLFD)
+	else if (!obj_wait_kind_of(attr->wait_obj, false))
 		what = "an unknown wait object";
 	else if (attr->wait_obj == FI_WAIT_SET && !attr->wait_set)
 		what = "FI_WAIT_SET without a wait set";

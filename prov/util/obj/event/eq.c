@@ -389,7 +389,7 @@ static int eq_check_attr(struct obj_fabric *fabric, const struct fi_eq_attr *att
 
 	if (attr->flags & ~(FI_WRITE | FI_AFFINITY))
 		what = "flags other than FI_WRITE and FI_AFFINITY";
-	else if (attr->wait_obj > FI_WAIT_POLLFD)
+	else if (!obj_wait_kind_of(attr->wait_obj, false))
 		what = "an unknown wait object";
 	else if (attr->wait_obj == FI_WAIT_SET && !attr->wait_set)
 		what = "FI_WAIT_SET without a wait set";
