@@ -71,6 +71,7 @@ shm_tests = \
 	prov/shm/ring_test \
 	prov/shm/rma_test \
 	prov/shm/slow_test \
+	prov/shm/split_procs_test \
 	prov/shm/split_test \
 	prov/shm/api_test
 shm_fakes = prov/shm/test/fake.h prov/util/channel/test/fake_engine.h prov/util/obj/test/fake_prog.h
@@ -119,7 +120,11 @@ prov_shm_ring_test_LDADD = $(shm_test_libs)
 prov_shm_rma_test_SOURCES = prov/shm/rma_test.c prov/shm/test/calls.h
 prov_shm_rma_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_shm_rma_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
-prov_shm_split_test_SOURCES = prov/shm/split_test.c $(shm_fakes)
+prov_shm_split_procs_test_SOURCES = prov/shm/split_procs_test.c prov/shm/test/split.h $(shm_fakes)
+prov_shm_split_procs_test_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov
+prov_shm_split_procs_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_shm_split_procs_test_LDADD = $(shm_test_libs)
+prov_shm_split_test_SOURCES = prov/shm/split_test.c prov/shm/test/split.h $(shm_fakes)
 prov_shm_split_test_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/prov
 prov_shm_split_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_shm_split_test_LDADD = $(shm_test_libs)

@@ -39,6 +39,7 @@ udp_world_tests = \
 	prov/udp/mc_test \
 	prov/udp/pair_test \
 	prov/udp/prov_test \
+	prov/udp/receive_test \
 	prov/udp/source_test \
 	prov/udp/wait_test
 udp_world_libs = src/libfabric.la $(CMOCKA_LIBS)
@@ -56,6 +57,9 @@ prov_udp_burst_test_LDADD = $(udp_world_libs)
 prov_udp_calls_test_SOURCES = prov/udp/calls_test.c prov/udp/test/world.h
 prov_udp_calls_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_udp_calls_test_LDADD = $(udp_world_libs)
+prov_udp_receive_test_SOURCES = prov/udp/receive_test.c prov/udp/test/world.h
+prov_udp_receive_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_udp_receive_test_LDADD = $(udp_world_libs)
 prov_udp_ecn_test_SOURCES = prov/udp/ecn_test.c prov/udp/test/world.h
 prov_udp_ecn_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_udp_ecn_test_LDADD = $(udp_world_libs)

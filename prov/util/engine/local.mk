@@ -79,6 +79,7 @@ engine_tests = \
 	prov/util/engine/sim/flood_test \
 	prov/util/engine/sim/wrap_test \
 	prov/util/engine/hmem/dev_test \
+	prov/util/engine/hmem/fail_test \
 	prov/util/engine/conn/ids_test \
 	prov/util/engine/conn/inbox_test \
 	prov/util/engine/conn/peer_test \
@@ -151,13 +152,20 @@ prov_util_engine_sim_comp_test_SOURCES = prov/util/engine/sim/comp_test.c prov/u
 prov_util_engine_sim_comp_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_util_engine_sim_comp_test_LDADD = $(engine_world_libs)
 prov_util_engine_sim_comp_test_LDFLAGS = $(engine_sim_ldflags)
-prov_util_engine_hmem_dev_test_SOURCES = prov/util/engine/hmem/dev_test.c tests/fakegpu/use.h \
-	fabtests/common/device.c fabtests/common/device.h
+prov_util_engine_hmem_dev_test_SOURCES = prov/util/engine/hmem/dev_test.c \
+	prov/util/engine/hmem/test/dev.h tests/fakegpu/use.h fabtests/common/device.c fabtests/common/device.h
 prov_util_engine_hmem_dev_test_CPPFLAGS = $(AM_CPPFLAGS) $(fakegpu_cppflags)
 prov_util_engine_hmem_dev_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_util_engine_hmem_dev_test_LDADD = $(engine_world_libs)
 prov_util_engine_hmem_dev_test_LDFLAGS = $(engine_sim_ldflags)
 prov_util_engine_hmem_dev_test_DEPENDENCIES = $(engine_world_libs) $(fakegpu_libs)
+prov_util_engine_hmem_fail_test_SOURCES = prov/util/engine/hmem/fail_test.c \
+	prov/util/engine/hmem/test/dev.h tests/fakegpu/use.h fabtests/common/device.c fabtests/common/device.h
+prov_util_engine_hmem_fail_test_CPPFLAGS = $(AM_CPPFLAGS) $(fakegpu_cppflags)
+prov_util_engine_hmem_fail_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_engine_hmem_fail_test_LDADD = $(engine_world_libs)
+prov_util_engine_hmem_fail_test_LDFLAGS = $(engine_sim_ldflags)
+prov_util_engine_hmem_fail_test_DEPENDENCIES = $(engine_world_libs) $(fakegpu_libs)
 prov_util_engine_sim_flood_test_SOURCES = prov/util/engine/sim/flood_test.c prov/util/engine/sim/case.h
 prov_util_engine_sim_flood_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_util_engine_sim_flood_test_LDADD = $(engine_world_libs)
