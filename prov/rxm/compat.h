@@ -30,9 +30,9 @@ struct rxm_compat {
 	uint32_t conn_id;		/* that the peer gave */
 	size_t limit;			/* longest eager message */
 	uint64_t last_id;		/* of our segmented messages */
-	struct eng_pkt *cutting;	/* our segmented message that is being sent, ... */
-	size_t cut;			/* ... so many bytes of it are sent, ... */
-	uint32_t cut_no;		/* ... in so many segments */
+	struct eng_pkt *cutting;	/* our segmented message that is being sent */
+	size_t cut;			/* bytes of it that are sent */
+	uint32_t cut_no;		/* segments of it that are sent */
 	bool writing;			/* a write is posted in part: nothing may pass it */
 	struct list owed;		/* struct rxm_owed: packets without payload that wait */
 	struct list reports;		/* struct rxm_report: for the engine, by the next poll */

@@ -119,8 +119,8 @@ struct rxm_rndv {
 	uint64_t id;		/* not 0 */
 	struct eng_pkt *pkt;
 	bool written;		/* compatible format: the peer has it written, instead of reading it */
-	unsigned ack;		/* compatible format: the end is also this WIRE_ACK, or 0 ... */
-	uint32_t ack_id;	/* ... of this request of the engine */
+	unsigned ack;		/* compatible format: the end is also this WIRE_ACK of @ack_id, or 0 */
+	uint32_t ack_id;	/* a request of the engine */
 	struct fid_mr *mr[ENG_IOV_MAX];
 };
 
@@ -347,8 +347,8 @@ void rxm_fetch_drop(struct rxm_rma *rma);
 struct rxm_write {
 	bool has_data;		/* the peer gets @data with the last piece */
 	uint64_t data;
-	unsigned ack;		/* WIRE_ACK that the engine waits for, or 0 ... */
-	uint32_t ack_id;	/* ... of this request */
+	unsigned ack;		/* WIRE_ACK that the engine waits for, of @ack_id; or 0 */
+	uint32_t ack_id;	/* the request */
 };
 
 /* rxm_write_start - write the payload of @pkt to @seg, which has the same length.  Compatible format

@@ -108,13 +108,13 @@ struct shm_conn {
 	uint32_t assisted;		/* number of the last one that has none left */
 	struct shm_tenant *tenant;	/* what the peer may still touch here; outlives the connection */
 	struct chan_id id;		/* what the peer's handshake said */
-	struct chan_version version;	/* .. and which versions it has; all 0: to the endpoint itself */
+	struct chan_version version;	/* that the peer has; all 0: to the endpoint itself */
 	struct list node;		/* on link->conns */
 	struct list state_node;		/* on poller->base.failed, base.paused or dead */
 	struct list blocked_node;	/* on poller->base.dirty */
 	struct list split_node;		/* on poller->splitting */
 	struct list early_node;		/* on poller->early */
-	uint64_t early_seq;		/* .. since this poll */
+	uint64_t early_seq;		/* the poll since which it is */
 	struct shm_proof *proof;	/* before REQUEST: the key is not proven yet; else NULL */
 	struct timer timer;		/* the handshake must end */
 	uint64_t give_up_ns;		/* when the wait for the peer's accesses ends; 0: none waits */

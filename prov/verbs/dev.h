@@ -43,6 +43,7 @@ int vrb_dev_port(const char *iface, struct vrb_port *port_p);
 /* vrb_dev_ports - all ports, with the first interface of each, or none ("").
  * Returns how many.
  */
+#define VRB_GID_GAP 8		/* a GID table is filled from the front; so many empty entries end it */
 #define VRB_PORT_MAX 64
 unsigned vrb_dev_ports(struct vrb_port *ports, unsigned max);
 

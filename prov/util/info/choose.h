@@ -19,7 +19,7 @@
 /* The request, as addresses. */
 struct info_want {
 	bool any_src;		/* any local address */
-	bool wild;		/* ... all at once: the wildcard address was requested */
+	bool wild;		/* all local addresses at once: the wildcard address was requested */
 	int family;		/* family of @any_src; AF_UNSPEC: both */
 	struct net_addrs src;	/* else one of these */
 	bool own_name;		/* @src was resolved from this host's name: if the host has none of

@@ -137,8 +137,8 @@ struct obj_domain {
 	/* Triggered operations and deferred work: an engine's, guarded by @works_lock. */
 	pthread_mutex_t works_lock;	/* taken after a prog->lock */
 	struct list works;		/* wait for a counter, or for their turn */
-	struct list works_due;		/* counter operations that are being done ... */
-	bool works_busy;		/* ... by some thread */
+	struct list works_due;		/* counter operations that are being done */
+	bool works_busy;		/* some thread does them */
 
 	const struct obj_xpu_ops *xpu;	/* NULL: the domain has no FI_XPU */
 	pthread_mutex_t xpu_lock;	/* guards @xpus */

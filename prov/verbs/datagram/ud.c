@@ -18,7 +18,6 @@
 #include "verbs/dgram.h"
 
 #define HOPS 64
-#define GID_GAP 8		/* a GID table ends with so many empty entries */
 #define GID_TEXT 64
 
 /* ---- addresses of a port -------------------------------------------------------- */
@@ -80,7 +79,7 @@ static int best_gid(const struct vrb_port *port, bool (*fits)(const uint8_t *gid
 	int best = 0, r;
 	bool routed;
 
-	for (i = 0; gap < GID_GAP; i++) {
+	for (i = 0; gap < VRB_GID_GAP; i++) {
 		if (!read_gid(port, i, &gid, &routed)) {
 			gap++;
 			continue;

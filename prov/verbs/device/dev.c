@@ -85,7 +85,6 @@ bool vrb_dev_any(void)
  * every interface several times, and an address table has hundreds of files.
  */
 #define FRESH_NS 1000000000u
-#define GID_GAP 8	/* a GID table is filled from the front; so many empty entries end it */
 
 static pthread_mutex_t map_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct vrb_port map[VRB_PORT_MAX];	/* one entry per interface */
@@ -113,7 +112,7 @@ static void add_ifaces_by_gid(const struct vrb_port *port)
 	char iface[IF_NAMESIZE + 1];
 	unsigned i, gap = 0;
 
-	for (i = 0; gap < GID_GAP; i++) {
+	for (i = 0; gap < VRB_GID_GAP; i++) {
 		if (read_text(iface, sizeof(iface), CLASS "/%s/ports/%u/gid_attrs/ndevs/%u", port->dev,
 			      port->num, i)) {
 			add_iface(port, iface);

@@ -86,7 +86,7 @@ struct ibv_cq *vrb_native_cq(const struct vrb_native *n)
 /* ---- what the device sees ---------------------------------------------------------- */
 
 /* The first error stays in *ret_p, and later calls do nothing. */
-static void *show(struct vrb_ep *ep, volatile void *host, size_t size, uint64_t flags, int *ret_p)
+static void *queue_show(struct vrb_ep *ep, volatile void *host, size_t size, uint64_t flags, int *ret_p)
 {
 	uint64_t dev = 0;
 
@@ -95,7 +95,7 @@ static void *show(struct vrb_ep *ep, volatile void *host, size_t size, uint64_t 
 	return (void *) (uintptr_t) dev;
 }
 
-static void *make(struct vrb_ep *ep, size_t size, void **host_p, int *ret_p)
+static void *mem_make(struct vrb_ep *ep, size_t size, void **host_p, int *ret_p)
 {
 	uint64_t dev = 0;
 
@@ -112,7 +112,7 @@ static int show_buffer(struct vrb_ep *ep, const struct mlx5_qp *qp)
 	char *to = qp->sq.buf + sq_len > qp->rq.buf + rq_len ? qp->sq.buf + sq_len : qp->rq.buf + rq_len;
 	int ret = 0;
 
-	show(ep, from, (size_t) (to - from), 0, &ret);
+	queue_show(ep, from, (size_t) (to - from), 0, &ret);
 	return ret;
 }
 
@@ -126,10 +126,10 @@ static int show_sq(struct vrb_ep *ep, struct vrb_native *n, struct fi_xpu_mlx5_q
 	q->room = ep->tx_depth;
 	q->stride = MLX5_BB;
 	q->always = ep->base.tx_selective ? 0 : FI_COMPLETION;
-	q->wqes = show(ep, sq->buf, (size_t) (sq->mask + 1) * MLX5_BB, 0, &ret);
-	q->dbrec = show(ep, &sq->dbrec[MLX5_DB_SEND], sizeof(*q->dbrec), 0, &ret);
-	q->reg = show(ep, sq->doorbell, sizeof(*q->reg), FI_XPU_IMPORT_IOMEMORY, &ret);
-	q->slots = make(ep, slots, (void **) &n->sq_slots, &ret);
+	q->wqes = queue_show(ep, sq->buf, (size_t) (sq->mask + 1) * MLX5_BB, 0, &ret);
+	q->dbrec = queue_show(ep, &sq->dbrec[MLX5_DB_SEND], sizeof(*q->dbrec), 0, &ret);
+	q->reg = queue_show(ep, sq->doorbell, sizeof(*q->reg), FI_XPU_IMPORT_IOMEMORY, &ret);
+	q->slots = mem_make(ep, slots, (void **) &n->sq_slots, &ret);
 	if (ret || !(ep->base.caps & FI_ATOMIC))
 		return ret;
 	n->slots_mr = vrb_ibv.reg_mr(ep->domain->pd, n->sq_slots, slots, IBV_ACCESS_LOCAL_WRITE);
@@ -147,9 +147,9 @@ static int show_rq(struct vrb_ep *ep, struct vrb_native *n, struct fi_xpu_mlx5_q
 	q->room = ep->rx_depth;
 	q->stride = rq->stride;
 	q->always = ep->base.rx_selective ? 0 : FI_COMPLETION;
-	q->wqes = show(ep, rq->buf, (size_t) (rq->mask + 1) * rq->stride, 0, &ret);
-	q->dbrec = show(ep, &rq->dbrec[MLX5_DB_RECV], sizeof(*q->dbrec), 0, &ret);
-	q->slots = make(ep, ((size_t) rq->mask + 1) * sizeof(struct fi_xpu_mlx5_slot), (void **) &n->rq_slots, &ret);
+	q->wqes = queue_show(ep, rq->buf, (size_t) (rq->mask + 1) * rq->stride, 0, &ret);
+	q->dbrec = queue_show(ep, &rq->dbrec[MLX5_DB_RECV], sizeof(*q->dbrec), 0, &ret);
+	q->slots = mem_make(ep, ((size_t) rq->mask + 1) * sizeof(struct fi_xpu_mlx5_slot), (void **) &n->rq_slots, &ret);
 	return ret;
 }
 
@@ -165,8 +165,8 @@ static int show_cq(struct vrb_ep *ep, struct vrb_native *n)
 	shown->mask = cq->mask;
 	shown->stride = cq->stride;
 	shown->entry_size = ep->base.tx_cq->entry_size;
-	shown->cqes = show(ep, cq->buf, ((size_t) cq->mask + 1) * cq->stride, 0, &ret);
-	shown->dbrec = show(ep, &cq->dbrec[MLX5_DB_CI], sizeof(*shown->dbrec), 0, &ret);
+	shown->cqes = queue_show(ep, cq->buf, ((size_t) cq->mask + 1) * cq->stride, 0, &ret);
+	shown->dbrec = queue_show(ep, &cq->dbrec[MLX5_DB_CI], sizeof(*shown->dbrec), 0, &ret);
 	for (i = 0; i < SYNDROMES; i++) {
 		shown->status[i] = (uint16_t) vrb_mlx5_status((uint8_t) i);
 		for (recv = 0; recv < 2; recv++)
@@ -185,8 +185,8 @@ static int show_all(struct vrb_ep *ep, struct vrb_native *n)
 	uint64_t keys = 0;
 	int ret = 0;
 
-	n->set.ep = (uintptr_t) make(ep, sizeof(*n->ep), (void **) &n->ep, &ret);
-	n->set.cq = (uintptr_t) make(ep, sizeof(*n->shown), (void **) &n->shown, &ret);
+	n->set.ep = (uintptr_t) mem_make(ep, sizeof(*n->ep), (void **) &n->ep, &ret);
+	n->set.cq = (uintptr_t) mem_make(ep, sizeof(*n->shown), (void **) &n->shown, &ret);
 	if (!ret)
 		ret = show_buffer(ep, &n->mlx5);
 	if (!ret)
@@ -246,30 +246,30 @@ void vrb_native_connected(struct vrb_ep *ep, bool connected)
 
 /* ---- the end ----------------------------------------------------------------------- */
 
-static uint64_t begun(const struct fi_xpu_mlx5_queue *q)
+static uint64_t begun_of(const struct fi_xpu_mlx5_queue *q)
 {
 	return __atomic_load_n(&q->tail, __ATOMIC_ACQUIRE) & ~FI_XPU_RING_CLOSED;
 }
 
-static uint64_t announced(const struct fi_xpu_mlx5_queue *q)
+static uint64_t announced_of(const struct fi_xpu_mlx5_queue *q)
 {
 	return __atomic_load_n(&q->rung, __ATOMIC_ACQUIRE);
 }
 
-static void shut(struct fi_xpu_mlx5_queue *q, uint64_t deadline)
+static void queue_shut(struct fi_xpu_mlx5_queue *q, uint64_t deadline)
 {
 	__atomic_fetch_or(&q->tail, FI_XPU_RING_CLOSED, __ATOMIC_ACQ_REL);
-	while (begun(q) != announced(q) && clock_ns() < deadline)
+	while (begun_of(q) != announced_of(q) && clock_ns() < deadline)
 		poll(NULL, 0, 1);
 }
 
 static uint64_t in_flight(const struct fi_xpu_mlx5_queue *q)
 {
-	return announced(q) - __atomic_load_n(&q->done, __ATOMIC_ACQUIRE);
+	return announced_of(q) - __atomic_load_n(&q->done, __ATOMIC_ACQUIRE);
 }
 
 /* Entries that the NIC has written and the device has not read. */
-static uint64_t unread(const struct vrb_native *n)
+static uint64_t unread_cnt(const struct vrb_native *n)
 {
 	uint64_t head = __atomic_load_n(&n->shown->head, __ATOMIC_ACQUIRE), i;
 	const struct mlx5_cq *cq = cq_of(n);
@@ -284,13 +284,13 @@ static uint64_t unread(const struct vrb_native *n)
 }
 
 /* What never reached the NIC, since a call before it was not completed. */
-static void cancel(struct vrb_ep *ep, struct fi_xpu_mlx5_queue *q, const struct fi_xpu_mlx5_slot *slots, bool recv)
+static void queue_cancel(struct vrb_ep *ep, struct fi_xpu_mlx5_queue *q, const struct fi_xpu_mlx5_slot *slots, bool recv)
 {
 	const struct fi_xpu_mlx5_slot *slot;
 	struct fi_cq_err_entry e;
 	uint64_t at;
 
-	for (at = announced(q); at != begun(q); at++) {
+	for (at = announced_of(q); at != begun_of(q); at++) {
 		slot = &slots[at & q->mask];
 		if (__atomic_load_n(&slot->ready, __ATOMIC_ACQUIRE) != at + 1)
 			continue;
@@ -309,15 +309,15 @@ void vrb_native_stop(struct vrb_ep *ep)
 	struct vrb_native *n = ep->native;
 
 	if (n->set.prov_id) {
-		shut(&n->ep->sq, deadline);
-		shut(&n->ep->rq, deadline);
+		queue_shut(&n->ep->sq, deadline);
+		queue_shut(&n->ep->rq, deadline);
 		vrb_native_connected(ep, false);
 		deadline = clock_deadline(FLUSH_MS);
 		if (!vrb_ibv.modify_qp(ep->qp, &attr, IBV_QP_STATE))
-			while (in_flight(&n->ep->sq) + in_flight(&n->ep->rq) > unread(n) && clock_ns() < deadline)
+			while (in_flight(&n->ep->sq) + in_flight(&n->ep->rq) > unread_cnt(n) && clock_ns() < deadline)
 				poll(NULL, 0, 1);
-		cancel(ep, &n->ep->sq, n->sq_slots, false);
-		cancel(ep, &n->ep->rq, n->rq_slots, true);
+		queue_cancel(ep, &n->ep->sq, n->sq_slots, false);
+		queue_cancel(ep, &n->ep->rq, n->rq_slots, true);
 	}
 	/* not by librdmacm: it is the context's */
 	n->qp = ep->qp;

@@ -39,9 +39,9 @@ enum xnet_frame_op {
 	XNET_FRAME_READ,	/* request */
 	XNET_FRAME_READ_DATA,	/* its answer; these come in the order of the requests */
 	XNET_FRAME_WRITE,
-	XNET_FRAME_RTS,		/* a tagged message is announced; version 1 of RDM endpoints, and so are */
-	XNET_FRAME_CTS,		/* ... its receiver has matched it */
-	XNET_FRAME_RTS_DATA,	/* ... its payload */
+	XNET_FRAME_RTS,		/* a tagged message is announced; version 1 of RDM endpoints, as the two that follow */
+	XNET_FRAME_CTS,		/* the receiver of one has matched it */
+	XNET_FRAME_RTS_DATA,	/* the payload of one */
 	XNET_FRAME_PACKET,	/* not published: a packet of the engine, its header behind the 16 bytes */
 	XNET_FRAME_ACK,		/* on the wire a MSG with a mark; they answer in order, too */
 	XNET_FRAME_SHORT,	/* the same: a tagged message of rxm without a header of its own */

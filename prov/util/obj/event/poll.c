@@ -18,8 +18,8 @@ struct member {
 	struct fid *fid;
 	struct obj_wait *wait;		/* its wait part */
 	struct obj_ref ref;		/* the member may not close before it is deleted */
-	uint64_t value;			/* of a counter: what this set has shown, */
-	uint64_t err;			/* .. and of its errors */
+	uint64_t value;			/* of a counter: what this set has shown */
+	uint64_t err;			/* the same of its errors */
 };
 
 /* Caller holds poll->lock. */

@@ -46,8 +46,8 @@ static const char *runtime_dir(void)
 	       !(st.st_mode & (S_IWGRP | S_IWOTH)) ? dir : NULL;
 }
 
-/* lives - a process that has ended, and was not waited for, runs no program. */
-static bool lives(int pid)
+/* process_lives - a process that has ended, and was not waited for, runs no program. */
+static bool process_lives(int pid)
 {
 	char path[32], exe[1];
 
@@ -61,7 +61,7 @@ static void remove_stale(const char *path, int pid)
 	struct sockaddr_un sun = { .sun_family = AF_UNIX };
 	int fd;
 
-	if (lives(pid) || strlen(path) >= sizeof(sun.sun_path))
+	if (process_lives(pid) || strlen(path) >= sizeof(sun.sun_path))
 		return;
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
