@@ -103,6 +103,11 @@ static int open_dg(struct rxd_link *link, const struct fi_info *info, struct sec
 
 	if (!ret)
 		ret = rxd_dg_open(rxd_link_poller(link), info, link, &link->dg);
+	if (ret == -FI_ENODATA && policy) {
+		CHAN_WARN(&link->base, "no endpoint is made: FI_SECURITY or a key asks for protection, which datagrams of udp "
+			  "alone have; see fi_security(7)\n");
+		return -FI_EACCES;
+	}
 	if (ret)
 		return ret;
 	link->base.addr = link->addr;

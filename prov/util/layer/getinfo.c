@@ -69,10 +69,10 @@ static int copy_key(const struct layer *layer, const struct fi_info *hints, stru
 	const struct fi_ep_attr *ep = hints->ep_attr;
 	const struct fi_domain_attr *domain = hints->domain_attr;
 
-	if (layer->seals)
+	if (layer->seals_over && !strcmp(lower->fabric_attr->prov_name, layer->seals_over))
 		return copy_bytes((void **) &lower->ep_attr->auth_key, &lower->ep_attr->auth_key_size, SEALED_ABOVE,
 				 sizeof(SEALED_ABOVE));
-	if (!layer->keys_below)
+	if (!layer->keys_below && !layer->seals_over)
 		return 0;
 	if (ep && ep->auth_key && ep->auth_key_size)
 		return copy_bytes((void **) &lower->ep_attr->auth_key, &lower->ep_attr->auth_key_size, ep->auth_key,

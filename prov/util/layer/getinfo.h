@@ -29,7 +29,8 @@ struct layer {
 	const struct info_limits *limits;	/* of offers; NULL: eng_offer_limits */
 	bool keys_below;		/* the endpoints below protect what the layer sends: they are given its keys,
 					 * and one that cannot is not offered */
-	bool seals;			/* the layer protects what it sends by itself: nothing is asked of the endpoints below */
+	const char *seals_over;		/* the provider below over which the layer protects what it sends by itself: nothing is
+					 * asked of its endpoints.  Others are given the keys, as with @keys_below.  NULL: none */
 	/* Optional: adds to the hints for the provider below, whose name is in @hints. */
 	void (*ask)(struct fi_info *hints);
 	/* Optional: adjusts an answer of that provider to how its endpoints are used here. */
