@@ -149,6 +149,12 @@ static bool check_maxima(const struct check *ck, const struct max *max, size_t c
 #define MAXIMA(ck, table, wanted, offered) \
 	check_maxima(ck, table, sizeof(table) / sizeof(table[0]), wanted, offered)
 
+/* ep_keys - how many an endpoint has (domain_attr->max_ep_auth_key). */
+static size_t ep_keys(const struct check *ck)
+{
+	return ck->lim->auth_key_size && ck->offer->ep_attr->type == FI_EP_RDM;
+}
+
 /* check_key - a size without a key is no key: what asks for protection is not answered without. */
 static bool check_key(const struct check *ck, const char *attr, const uint8_t *key, size_t wanted)
 {
@@ -156,6 +162,8 @@ static bool check_key(const struct check *ck, const char *attr, const uint8_t *k
 		return false;	/* the program's struct does not have the field */
 	if (sec_is_sealed_above(key, wanted))
 		return false;
+	if (wanted == FI_AV_AUTH_KEY)
+		return !ep_keys(ck) && refuse_text(ck, attr, "FI_AV_AUTH_KEY", "no keys of address vectors");
 	return check_number(ck, attr, wanted, ck->lim->auth_key_size) ||
 	       (wanted && !key && refuse_text(ck, attr, "of auth_key NULL", "0 without auth_key"));
 }
@@ -279,7 +287,6 @@ static const struct max domain_max[] = {
 	MAX(fi_domain_attr, domain_attr, max_ep_srx_ctx),
 	MAX(fi_domain_attr, domain_attr, mr_iov_limit),
 	MAX(fi_domain_attr, domain_attr, max_err_data),
-	MAX(fi_domain_attr, domain_attr, max_ep_auth_key),
 	MAX(fi_domain_attr, domain_attr, max_cntr_value),
 	MAX(fi_domain_attr, domain_attr, max_err_cntr_value),
 };
@@ -317,6 +324,7 @@ static bool check_domain(struct check *ck)
 	       check_mode(ck, "domain_attr->mode", want->mode, have->mode) ||
 	       check_number(ck, "domain_attr->max_group_id", want->max_group_id,
 			    have->max_group_id) ||
+	       check_number(ck, "domain_attr->max_ep_auth_key", want->max_ep_auth_key, ep_keys(ck)) ||
 	       check_key(ck, "domain_attr->auth_key_size", want->auth_key, want->auth_key_size) ||
 	       check_tclass(ck, "domain_attr->tclass", want->tclass);
 }
@@ -482,6 +490,10 @@ static void raise_size(size_t *have, size_t want)
 
 static int narrow_key(uint8_t **key, size_t *size, const uint8_t *want, size_t want_size)
 {
+	if (want_size == FI_AV_AUTH_KEY) {
+		*size = want_size;
+		return 0;
+	}
 	if (!want || !want_size)
 		return 0;
 	free(*key);
@@ -499,6 +511,7 @@ static int narrow_domain(const struct check *ck, struct fi_domain_attr *out)
 	const struct fi_domain_attr *want = ck->hints->domain_attr;
 
 	out->mr_mode = ck->mr_mode;
+	out->max_ep_auth_key = ep_keys(ck);
 	out->max_xpu_ctx_cnt = ck->xpu_ctx_cnt;
 	if (!want)
 		return 0;

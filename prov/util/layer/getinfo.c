@@ -16,6 +16,8 @@
 #include "base/net_addr.h"
 #include "info/check.h"
 
+#define SOME_KEY 32
+
 /* ---- offers ------------------------------------------------------------------------ */
 
 static void offer_fill(struct eng_offer *offer, const struct layer *layer,
@@ -63,20 +65,25 @@ static int copy_text(char **to_p, const char *text)
 	return text && !*to_p ? -FI_ENOMEM : 0;
 }
 
-/* copy_key - the endpoint below gets the key of the endpoint, or of its domain. */
+/* copy_key - the endpoint below gets the key of the endpoint, or of its domain.  One that an address vector will have is
+ * not known yet: what is asked with in its place finds out whether the endpoint below has keys.
+ */
 static int copy_key(const struct layer *layer, const struct fi_info *hints, struct fi_info *lower)
 {
 	const struct fi_ep_attr *ep = hints->ep_attr;
 	const struct fi_domain_attr *domain = hints->domain_attr;
+	static const uint8_t some[SOME_KEY];
 
 	if (layer->seals_over && !strcmp(lower->fabric_attr->prov_name, layer->seals_over))
 		return copy_bytes((void **) &lower->ep_attr->auth_key, &lower->ep_attr->auth_key_size, SEALED_ABOVE,
 				 sizeof(SEALED_ABOVE));
 	if (!layer->keys_below && !layer->seals_over)
 		return 0;
-	if (ep && ep->auth_key && ep->auth_key_size)
+	if (ep && ep->auth_key && ep->auth_key_size && ep->auth_key_size != FI_AV_AUTH_KEY)
 		return copy_bytes((void **) &lower->ep_attr->auth_key, &lower->ep_attr->auth_key_size, ep->auth_key,
 				 ep->auth_key_size);
+	if (domain && domain->auth_key_size == FI_AV_AUTH_KEY)
+		return copy_bytes((void **) &lower->ep_attr->auth_key, &lower->ep_attr->auth_key_size, some, sizeof(some));
 	if (domain && domain->auth_key && domain->auth_key_size)
 		return copy_bytes((void **) &lower->ep_attr->auth_key, &lower->ep_attr->auth_key_size,
 				 domain->auth_key, domain->auth_key_size);

@@ -20,7 +20,7 @@
 #include "info/check.h"
 #include "layer/getinfo.h"
 
-enum asks { NOTHING, A_FILE, AN_ENDPOINT, A_DOMAIN };
+enum asks { NOTHING, A_FILE, AN_ENDPOINT, A_DOMAIN, A_VECTOR };
 
 static struct fi_provider prov = { .name = "layer" };
 static const enum fi_ep_type types[] = { FI_EP_RDM };
@@ -54,6 +54,8 @@ static int find(const char *seals_over, enum asks asks)
 		set_key(&hints->ep_attr->auth_key, &hints->ep_attr->auth_key_size);
 	else if (asks == A_DOMAIN)
 		set_key(&hints->domain_attr->auth_key, &hints->domain_attr->auth_key_size);
+	else if (asks == A_VECTOR)
+		hints->domain_attr->auth_key_size = FI_AV_AUTH_KEY;
 	ret = layer_getinfo(&layer, FI_VERSION(2, 0), "127.0.0.1", NULL, FI_SOURCE, hints, &info);
 	unsetenv("FI_AUTH_KEY_FILE");
 	fi_freeinfo(hints);
@@ -66,7 +68,7 @@ static void what_is_not_sealed_is_not_offered(void **state)
 	enum asks asks;
 
 	assert_int_equal(find(NULL, NOTHING), 0);
-	for (asks = NOTHING; asks <= A_DOMAIN; asks++) {
+	for (asks = NOTHING; asks <= A_VECTOR; asks++) {
 		assert_int_equal(find("udp", asks), 0);
 		assert_int_equal(find("verbs", asks), asks == NOTHING ? 0 : -FI_ENODATA);
 	}

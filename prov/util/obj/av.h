@@ -28,6 +28,7 @@
 struct obj_domain;
 struct obj_ep;
 struct obj_eq;
+struct obj_av_key;
 struct obj_av_shared;
 
 /* Largest address of any format, strings with their end included. */
@@ -91,6 +92,7 @@ struct obj_av {
 	struct obj_ref eq_ref;
 	pthread_mutex_t eps_lock;	/* guards @eps; taken before any prog->lock */
 	struct list eps;		/* struct obj_ep by av_node */
+	struct obj_av_key *key;		/* its authorization key; NULL: none */
 };
 
 /* obj_av_open - fi_av_open().  With FI_PEER the type and the bits for contexts are as the

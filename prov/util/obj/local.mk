@@ -3,6 +3,8 @@
 prov_util_libutil_la_SOURCES += \
 	prov/util/obj/addr/av.c \
 	prov/util/obj/av.h \
+	prov/util/obj/addr/av_key.c \
+	prov/util/obj/av_key.h \
 	prov/util/obj/addr/av_range.c \
 	prov/util/obj/addr/av_set.c \
 	prov/util/obj/addr/av_shared.c \

@@ -17,6 +17,7 @@
 #include "obj/domain.h"
 #include "obj/ep.h"
 #include "obj/eq.h"
+#include "obj/av_key.h"
 #include "obj/lease.h"
 #include "obj/ops.h"
 #include "secure/policy.h"
@@ -101,13 +102,35 @@ static int map_region(struct obj_mr *mr)
 
 /* ---- authorization keys ----------------------------------------------------- */
 
+/* check_av_key - where keys are in address vectors, a region has that of one of them. */
+static int check_av_key(const struct obj_domain *domain, const struct fi_mr_attr *attr, uint64_t flags)
+{
+	struct fi_mr_auth_key named;
+
+	if (attr->auth_key_size != sizeof(named) || !attr->auth_key)
+		return mr_refuse(domain, -FI_EINVAL, "its domain has FI_AV_AUTH_KEY, so auth_key is a struct fi_mr_auth_key");
+	memcpy(&named, attr->auth_key, sizeof(named));
+	if (!named.av || named.av->fid.fclass != FI_CLASS_AV || obj_av_of(named.av)->domain != domain ||
+	    !obj_av_of(named.av)->key)
+		return mr_refuse(domain, -FI_EINVAL, "the address vector of auth_key is of another domain, or has no key");
+	if (named.src_addr != (flags & FI_AUTH_KEY ? OBJ_AV_KEY_ADDR : FI_ADDR_UNSPEC))
+		return mr_refuse(domain, -FI_EOPNOTSUPP, "a region is for all peers with a key: src_addr is "
+				 "FI_ADDR_UNSPEC, or with FI_AUTH_KEY the fi_addr_t of the key");
+	return 0;
+}
+
 /* check_auth_key - a key that no connection proves protects nothing. */
-static int check_auth_key(const struct obj_domain *domain, const struct fi_mr_attr *attr)
+static int check_auth_key(const struct obj_domain *domain, const struct fi_mr_attr *attr, uint64_t flags)
 {
 	enum sec_level level;
 
+	if ((flags & FI_AUTH_KEY) && (!obj_keys_in_av(domain) || !attr->auth_key_size))
+		return mr_refuse(domain, -FI_EINVAL, "FI_AUTH_KEY without a struct fi_mr_auth_key, or in a domain without "
+				 "FI_AV_AUTH_KEY");
 	if (!attr->auth_key_size)
 		return 0;
+	if (obj_keys_in_av(domain))
+		return check_av_key(domain, attr, flags);
 	if (attr->auth_key_size > AUTH_KEY_MAX || !attr->auth_key)
 		return mr_refuse(domain, -FI_EINVAL, "auth_key is NULL, or longer than keys are; see fi_security(7)");
 	if (sec_policy_wish(true, &level) && !domain->fabric->secures)
@@ -118,12 +141,24 @@ static int check_auth_key(const struct obj_domain *domain, const struct fi_mr_at
 
 static int set_auth_key(struct obj_mr *mr, const struct fi_mr_attr *attr)
 {
+	struct fi_mr_auth_key named;
 	uint8_t *key;
+	int ret;
 
-	mr->auth_key = mr->domain->attr->auth_key;
-	mr->auth_key_size = mr->domain->attr->auth_key_size;
+	mr->auth_key = NULL;
+	mr->auth_key_size = 0;
+	if (!obj_keys_in_av(mr->domain)) {
+		mr->auth_key = mr->domain->attr->auth_key;
+		mr->auth_key_size = mr->domain->attr->auth_key_size;
+	}
 	if (!attr->auth_key_size)
 		return 0;
+	if (obj_keys_in_av(mr->domain)) {
+		memcpy(&named, attr->auth_key, sizeof(named));
+		ret = obj_av_key_copy(obj_av_of(named.av), &key, &mr->auth_key_size);
+		mr->auth_key = key;
+		return ret;
+	}
 	key = malloc(attr->auth_key_size);
 	if (!key)
 		return -FI_ENOMEM;
@@ -420,7 +455,7 @@ static int mr_check_attr(const struct obj_domain *domain, const struct fi_mr_att
 {
 	size_t key_size = domain->attr->mr_key_size, i;
 
-	if (flags & ~(uint64_t) (FLAGS | FI_MR_DMABUF))
+	if (flags & ~(uint64_t) (FLAGS | FI_MR_DMABUF | FI_AUTH_KEY))
 		return mr_refuse(domain, -FI_EBADFLAGS, "unknown flags");
 	if (attr->iface != FI_HMEM_SYSTEM && !(domain->info->caps & FI_HMEM))
 		return mr_refuse(domain, -FI_EOPNOTSUPP, "it is memory of a device, and the domain was "
@@ -582,7 +617,7 @@ int obj_mr_regattr(struct fid *fid, const struct fi_mr_attr *attr, uint64_t flag
 	}
 	ret = mr_check_attr(domain, &pieces, flags, &len);
 	if (!ret)
-		ret = check_auth_key(domain, attr);
+		ret = check_auth_key(domain, attr, flags);
 	if (ret)
 		return ret;
 	mr = new_region(domain, attr, &pieces, flags);

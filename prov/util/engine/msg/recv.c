@@ -11,6 +11,7 @@
 #include "base/iov.h"
 #include "engine/dev.h"
 #include "engine/trig.h"
+#include "obj/av_key.h"
 
 #define RECV_FLAGS (FI_COMPLETION | FI_MORE | FI_MULTI_RECV | FI_PEEK | FI_CLAIM | FI_DISCARD | \
 		    FI_REMOTE_CQ_DATA | FI_MSG | FI_TAGGED | FI_RECV)
@@ -334,13 +335,29 @@ static inline struct call call_of_msg(const struct fi_msg_tagged *msg, uint64_t 
 			       flags, msg->context, tagged, NULL };
 }
 
+/* recv_seldom - of @msg with FI_TRIGGER, or with FI_AUTH_KEY: from all that have the key, which are all peers. */
+static __attribute__((noinline)) ssize_t recv_seldom(struct fid_ep *fid, const struct fi_msg_tagged *msg,
+						     uint64_t flags, bool tagged)
+{
+	struct call c = call_of_msg(msg, flags & ~FI_AUTH_KEY, tagged);
+
+	if (flags & FI_TRIGGER)
+		return eng_trig_msg(fid, tagged ? FI_OP_TRECV : FI_OP_RECV, msg, flags);
+	if (c.flags & ~RECV_FLAGS)
+		return -FI_EBADFLAGS;
+	if (!obj_keys_in_av(eng_ep_of(fid)->base.domain) || c.src != OBJ_AV_KEY_ADDR)
+		return -FI_EINVAL;
+	c.src = FI_ADDR_UNSPEC;
+	return recv_post(eng_ep_of(fid), &c);
+}
+
 static inline ssize_t recv_post_msg(struct fid_ep *fid, const struct fi_msg_tagged *msg,
 				    uint64_t flags, bool tagged)
 {
 	struct call c = call_of_msg(msg, flags, tagged);
 
-	if (__builtin_expect((flags & FI_TRIGGER) != 0, 0))
-		return eng_trig_msg(fid, tagged ? FI_OP_TRECV : FI_OP_RECV, msg, flags);
+	if (__builtin_expect((flags & (FI_TRIGGER | FI_AUTH_KEY)) != 0, 0))
+		return recv_seldom(fid, msg, flags, tagged);
 	if (flags & ~RECV_FLAGS)
 		return -FI_EBADFLAGS;
 	PROBE2(post_recv, eng_ep_of(fid), c.tag);

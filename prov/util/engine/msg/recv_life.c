@@ -7,6 +7,7 @@
 #include "engine/oob.h"
 #include "engine/imported.h"
 #include "engine/trig.h"
+#include "obj/av_key.h"
 
 /*
  * A receive that has met its message completes by one of three ways:
@@ -210,7 +211,7 @@ static void recv_report(struct eng_recv *recv, int status, uint64_t flags)
 	else if (__builtin_expect(len > recv->room, 0))
 		recv_report_error(recv, FI_ETRUNC, flags, recv->room, src);
 	else if (__builtin_expect(ep->source_err && src == FI_ADDR_NOTAVAIL, 0))
-		recv_report_error(recv, FI_EADDRNOTAVAIL, flags, len, src);
+		recv_report_error(recv, FI_EADDRNOTAVAIL, flags, len, obj_av_key_source(ep->base.av));
 	else
 		obj_ep_comp_rx(&ep->base, recv->want_comp ||
 			       ((flags & FI_MULTI_RECV) && ep->base.rx_cq),

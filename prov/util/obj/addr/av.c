@@ -10,6 +10,7 @@
 
 #include "base/ib_addr.h"
 #include "base/net_addr.h"
+#include "obj/av_key.h"
 #include "obj/av_shared.h"
 #include "obj/av_table.h"
 #include "obj/av_user.h"
@@ -18,7 +19,7 @@
 #include "obj/eq.h"
 #include "obj/ops.h"
 
-#define INSERT_FLAGS (FI_MORE | FI_SYNC_ERR | FI_AV_USER_ID)
+#define INSERT_FLAGS (FI_MORE | FI_SYNC_ERR | FI_AV_USER_ID | FI_AUTH_KEY)
 
 /* ---- formats ------------------------------------------------------------- */
 
@@ -135,7 +136,9 @@ static const void *with_scope(const struct obj_av *av, const void *addr, union n
 	return copy;
 }
 
-/* One address; av->lock is held.  *@fi_addr is its user id on entry with FI_AV_USER_ID. */
+/* One address; av->lock is held.  *@fi_addr is its user id on entry with FI_AV_USER_ID, and with FI_AUTH_KEY the
+ * fi_addr_t of its key.
+ */
 static int insert_one(struct obj_av *av, const void *addr, uint64_t flags, fi_addr_t *fi_addr)
 {
 	union net_sa copy;
@@ -146,6 +149,8 @@ static int insert_one(struct obj_av *av, const void *addr, uint64_t flags, fi_ad
 	if (addr && is_ip(av->addr_format))
 		addr = with_scope(av, addr_aligned(addr, &copy), &copy);
 	ret = addr ? check_addr(av, addr, &len) : -FI_EINVAL;
+	if ((flags & FI_AUTH_KEY) && (!av->key || *fi_addr != OBJ_AV_KEY_ADDR))
+		ret = -FI_ENOKEY;
 	if (!ret)
 		ret = av_table_put(av, addr, len, &i);
 	if (!ret && (flags & FI_AV_USER_ID)) {
@@ -168,6 +173,18 @@ static int check_insert(struct obj_av *av, size_t count, fi_addr_t *fi_addr, uin
 	if (flags & ~(uint64_t) INSERT_FLAGS) {
 		FI_WARN(prov, FI_LOG_AV, "fi_av_insert: unknown flags 0x%llx\n",
 			(unsigned long long) (flags & ~(uint64_t) INSERT_FLAGS));
+		return -FI_EINVAL;
+	}
+	if (obj_keys_in_av(av->domain) ? (flags & FI_AV_USER_ID) || !(flags & FI_AUTH_KEY) || !fi_addr :
+					 (flags & FI_AUTH_KEY) != 0) {
+		FI_WARN(prov, FI_LOG_AV, "fi_av_insert: in domains with FI_AV_AUTH_KEY, and in no others, FI_AUTH_KEY "
+			"and the key's fi_addr_t in fi_addr say with which key an address is reached, and "
+			"fi_av_set_user_id() gives user ids\n");
+		return -FI_EINVAL;
+	}
+	if ((flags & FI_AV_USER_ID) && (av->flags & FI_AV_USER_ID)) {
+		FI_WARN(prov, FI_LOG_AV, "fi_av_insert: the vector was opened with FI_AV_USER_ID: "
+			"fi_av_set_user_id() gives the ids\n");
 		return -FI_EINVAL;
 	}
 	if ((av->flags & FI_EVENT) && !av->eq) {
@@ -201,10 +218,7 @@ static void report_failure(struct obj_av *av, size_t at, int err, fi_addr_t *fi_
 		obj_eq_write_err(av->eq, &entry, NULL, 0);
 }
 
-/* Endpoints learn of new entries (FI_ADDR_UNSPEC), or forget the peer of @removed while the
- * entry can still be read.
- */
-static void notify_endpoints(struct obj_av *av, fi_addr_t removed)
+void obj_av_notify(struct obj_av *av, fi_addr_t removed)
 {
 	bool added = removed == FI_ADDR_UNSPEC;
 	struct obj_ep *ep;
@@ -274,7 +288,7 @@ int obj_av_insert_from(struct obj_av *av, obj_av_next_fn next, void *source, siz
 		ret = obj_eq_write(av->eq, FI_AV_COMPLETE, &done, sizeof(done));
 	}
 	if (ok)
-		notify_endpoints(av, FI_ADDR_UNSPEC);
+		obj_av_notify(av, FI_ADDR_UNSPEC);
 	return ret;
 }
 
@@ -343,13 +357,15 @@ static int remove_one(struct obj_av *av, fi_addr_t fi_addr)
 		return -FI_EINVAL;
 	if (atomic_load(&av->xpu))
 		av->domain->xpu->addr_gone(av, fi_addr);
-	notify_endpoints(av, fi_addr);
+	obj_av_notify(av, fi_addr);
 	ret = av_enter(av, true);
 	if (ret)
 		return ret;
 	live = av_table_live(av, i);	/* or another thread was quicker */
-	if (live)
+	if (live) {
 		av_table_del(av, i);
+		obj_av_user_clear(av, i);
+	}
 	av_leave(av, true);
 	return live ? 0 : -FI_EINVAL;
 }
@@ -360,9 +376,11 @@ static int av_remove(struct fid_av *fid, fi_addr_t *fi_addr, size_t count, uint6
 	size_t i;
 	int ret;
 
+	if (flags == FI_AUTH_KEY && fi_addr && count == 1)
+		return obj_av_key_remove(av, *fi_addr);
 	if (flags || (!fi_addr && count)) {
 		FI_WARN(av->domain->prov, FI_LOG_AV, "fi_av_remove: %s\n",
-			flags ? "flags must be 0" : "no addresses (NULL)");
+			flags ? "flags must be 0, or FI_AUTH_KEY for one key" : "no addresses (NULL)");
 		return -FI_EINVAL;
 	}
 	/* From the last to the first, so that an index that cannot be removed
@@ -479,6 +497,7 @@ static int av_close(struct fid *fid)
 	av_table_free(av);
 	av_shared_close(av);
 	obj_av_user_free(av);
+	obj_av_key_free(av);
 	obj_ref_put(&av->eq_ref);
 	obj_ref_put(&av->domain_ref);
 	av_free(av);
@@ -539,6 +558,8 @@ static struct fi_ops_av av_ops = {
 	.lookup2 = av_lookup2,
 	.straddr = av_straddr,
 	.av_set = obj_av_set_open,
+	.insert_auth_key = obj_av_insert_auth_key,
+	.lookup_auth_key = obj_av_lookup_auth_key,
 	.set_user_id = obj_av_set_user_id,
 };
 OBJ_OPS_TABLE(av_ops, av)

@@ -6,8 +6,15 @@
 #include <rdma/providers/fi_log.h>
 #include <stdlib.h>
 
+#include "obj/av_key.h"
 #include "obj/av_table.h"
 #include "obj/domain.h"
+
+/* none_yet - what an entry shows without an id of its own: its index, or, where all are to have ids, that it has none. */
+static uint64_t none_yet(const struct obj_av *av, uint32_t i)
+{
+	return av->flags & FI_AV_USER_ID ? FI_ADDR_NOTAVAIL : i;
+}
 
 static int make_id_room(struct obj_av *av, uint32_t i)
 {
@@ -21,9 +28,8 @@ static int make_id_room(struct obj_av *av, uint32_t i)
 	ids = realloc(av->user_id, (size_t) want * sizeof(*ids));
 	if (!ids)
 		return -FI_ENOMEM;
-	/* Entries without an id of their own show their index. */
 	for (k = av->user_id_room; k < want; k++)
-		ids[k] = k;
+		ids[k] = none_yet(av, k);
 	av->user_id = ids;
 	av->user_id_room = want;
 	return 0;
@@ -38,6 +44,12 @@ int obj_av_user_set(struct obj_av *av, uint32_t i, uint64_t id)
 	return ret;
 }
 
+void obj_av_user_clear(struct obj_av *av, uint32_t i)
+{
+	if (i < av->user_id_room)
+		av->user_id[i] = none_yet(av, i);
+}
+
 void obj_av_user_free(struct obj_av *av)
 {
 	free(av->user_id);
@@ -45,7 +57,7 @@ void obj_av_user_free(struct obj_av *av)
 
 fi_addr_t obj_av_user_id(struct obj_av *av, fi_addr_t fi_addr)
 {
-	fi_addr_t id = fi_addr;
+	fi_addr_t id = none_yet(av, (uint32_t) fi_addr);
 
 	if (!av->user_id)
 		return id;
@@ -61,13 +73,17 @@ int obj_av_set_user_id(struct fid_av *fid, fi_addr_t fi_addr, fi_addr_t user_id,
 	struct obj_av *av = obj_av_of(fid);
 	int ret = -FI_EINVAL;
 
-	if (flags) {
-		FI_WARN(av->domain->prov, FI_LOG_AV, "fi_av_set_user_id: flags must be 0\n");
+	if (flags & ~FI_AUTH_KEY) {
+		FI_WARN(av->domain->prov, FI_LOG_AV, "fi_av_set_user_id: flags other than FI_AUTH_KEY\n");
 		return -FI_EINVAL;
 	}
 	lock_get(&av->lock);
-	if (fi_addr == (uint32_t) fi_addr && av_table_live(av, (uint32_t) fi_addr))
+	if (flags)
+		ret = obj_av_key_set_user_id(av, fi_addr, user_id);
+	else if (fi_addr == (uint32_t) fi_addr && av_table_live(av, (uint32_t) fi_addr))
 		ret = obj_av_user_set(av, (uint32_t) fi_addr, user_id);
 	lock_put(&av->lock);
+	if (!ret && !flags)
+		obj_av_notify(av, fi_addr);	/* which have the number that it had */
 	return ret;
 }

@@ -6,6 +6,7 @@
 #include <rdma/fi_errno.h>
 #include <string.h>
 
+#include "obj/av_key.h"
 #include "secure/policy.h"
 
 #define MIN_MULTI_RECV 64
@@ -304,6 +305,8 @@ int obj_ep_enable(struct obj_ep *ep)
 		obj_ref_get(&ep->av->refs, &ep->av_ref, &ep->h.fid.fid);
 	}
 	ret = check_enable(ep);
+	if (!ret)
+		ret = obj_av_key_take(ep);
 	if (!ret)
 		ret = obj_ep_prog(ep);
 	if (!ret)

@@ -15,12 +15,29 @@ static int refuse_ep(const struct obj_fabric *fabric, const char *why)
 
 static struct sec_source get_source(const struct fi_ep_attr *ep, const struct fi_domain_attr *domain)
 {
-	return (struct sec_source) {
-		.ep_key = ep->auth_key,
-		.ep_key_len = ep->auth_key_size,
-		.domain_key = domain ? domain->auth_key : NULL,
-		.domain_key_len = domain ? domain->auth_key_size : 0,
-	};
+	struct sec_source source = { .ep_key = ep->auth_key, .ep_key_len = ep->auth_key_size };
+
+	if (domain && domain->auth_key_size != FI_AV_AUTH_KEY) {
+		source.domain_key = domain->auth_key;
+		source.domain_key_len = domain->auth_key_size;
+	}
+	return source;
+}
+
+/* waits_for_key - the key comes from the address vector, once that is bound (obj/av_key.h).   Returns 0 where it can. */
+static int waits_for_key(const struct obj_fabric *fabric, const struct fi_info *info, const struct fi_domain_attr *domain)
+{
+	enum sec_level level;
+
+	if (info->ep_attr->type == FI_EP_MSG || !domain || domain->auth_key_size != FI_AV_AUTH_KEY) {
+		FI_WARN(fabric->prov, FI_LOG_EP_CTRL, "no endpoint is made: FI_AV_AUTH_KEY is for endpoints with an address "
+			"vector, and set for their domain\n");
+		return -FI_EINVAL;
+	}
+	if (sec_policy_wish(true, &level) && !fabric->secures)
+		return refuse_ep(fabric, "FI_AV_AUTH_KEY asks for protection, and this provider has none; see "
+				 "fi_security(7)");
+	return 0;
 }
 
 int obj_security_get(const struct obj_fabric *fabric, const struct fi_info *info,
@@ -34,6 +51,8 @@ int obj_security_get(const struct obj_fabric *fabric, const struct fi_info *info
 	*policy_p = NULL;
 	if (sec_is_sealed_above(info->ep_attr->auth_key, info->ep_attr->auth_key_size))
 		return 0;
+	if (source.ep_key_len == FI_AV_AUTH_KEY)
+		return waits_for_key(fabric, info, domain);
 	if ((source.ep_key_len && !source.ep_key) || (source.domain_key_len && !source.domain_key))
 		return refuse_ep(fabric, "auth_key_size is set, and auth_key is NULL");
 	if (!sec_policy_wish(source.ep_key_len || source.domain_key_len, &level))
