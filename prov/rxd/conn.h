@@ -428,6 +428,9 @@ void rxd_on_probe(struct rxd_link *link, const struct rxd_pkt *pkt);
 void rxd_probe_answer(struct rxd_conn *conn);
 void rxd_on_reset(struct rxd_conn *conn, const struct rxd_pkt *pkt);
 
+/* rxd_on_clear_reset - the same for a protected connection, whose peer has lost its keys. */
+void rxd_on_clear_reset(struct rxd_conn *conn, const struct rxd_pkt *pkt);
+
 /* retransmit.c ------------------------------------------------------------------------ */
 
 /* rxd_tx_on_ack - process the ACK in @pkt.  Calls done(). */

@@ -518,6 +518,7 @@ static void accept_repeated(struct rxd_conn *conn, struct rxd_sec *guest, const 
 	if (rxd_sec_adopt(guest, conn))
 		return;		/* no memory: its HELLO is repeated */
 	conn->peer_cid = hello->cid;
+	rxd_sec_named(conn, hello->addr);
 	rxd_welcome_send(conn, now);
 }
 

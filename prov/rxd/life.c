@@ -152,6 +152,7 @@ void rxd_conn_ready(struct rxd_conn *conn, const struct rxd_hello *hello, uint64
 	conn->received_ns = now;
 	rxd_mtu_init(&conn->mtu, least_plain(conn), (uint32_t) most);
 	rxd_route_said(conn, hello);
+	rxd_sec_named(conn, hello->addr);
 	/* both ids make the connection, so it counts as ours whichever end connected */
 	chan_up(&conn->chan, conn, &id, true);
 	if (rxd_conn_alive(conn))

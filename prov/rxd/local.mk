@@ -39,6 +39,7 @@ rxd_link_sources = \
 	prov/rxd/route.c \
 	prov/rxd/secure.h \
 	prov/rxd/secure/control.c \
+	prov/rxd/secure/reset.c \
 	prov/rxd/secure/seal.c \
 	prov/rxd/secure/shake.c \
 	prov/rxd/secure/state.h \

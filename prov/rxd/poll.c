@@ -116,7 +116,9 @@ static void on_sealed(struct rxd_link *link, const uint8_t *buf, size_t len, str
 		rxd_on_data(conn, &pkt, meta, now);
 }
 
-/* on_clear - what is in the clear may begin a handshake, or refuse one: it finds no connection. */
+/* on_clear - what is in the clear may begin a handshake, or refuse one, or ask about a connection that is not there: it
+ * changes no connection, but that a token of RESET ends one.
+ */
 static void on_clear(struct rxd_link *link, const uint8_t *buf, size_t len)
 {
 	const char *why, *foreign;
@@ -135,6 +137,10 @@ static void on_clear(struct rxd_link *link, const uint8_t *buf, size_t len)
 	conn = sec ? rxd_sec_conn(sec) : NULL;
 	if (pkt.type == RXD_HELLO)
 		rxd_on_hello(link, &pkt);
+	else if (pkt.type == RXD_PROBE && !why)
+		rxd_guard_on_probe(link, &pkt);
+	else if (pkt.type == RXD_RESET && !why && conn)
+		rxd_on_clear_reset(conn, &pkt);
 	else if (pkt.type == RXD_SHAKE && sec && !conn && !rxd_sec_request(sec))
 		rxd_guest_on_shake(sec, &pkt);
 	else if (pkt.type == RXD_SHAKE && conn)

@@ -30,8 +30,17 @@ static size_t put_probe(const struct rxd_conn *conn, uint8_t *buf)
 void rxd_probe_send(struct rxd_conn *conn)
 {
 	uint8_t buf[sizeof(struct rxd_hdr) + sizeof(struct rxd_probe)];
+	struct rxd_link *link = rxd_conn_link(conn);
+	struct iovec iov = { buf, put_probe(conn, buf) };
 
-	rxd_conn_control(conn, buf, put_probe(conn, buf));
+	/* a peer that was restarted cannot open the sealed one */
+	if (link->guard) {
+		rxd_guard_mark(buf);
+		rxd_seal(buf, iov.iov_len, NULL, 0);
+		rxd_dg_send(link->dg, conn->to, &iov, 1);
+		put_probe(conn, buf);
+	}
+	rxd_conn_control(conn, buf, iov.iov_len);
 }
 
 void rxd_probe_answer(struct rxd_conn *conn)
@@ -94,6 +103,14 @@ void rxd_ask(struct rxd_conn *conn)
 	len = put_probe(conn, buf);
 	rxd_seal(buf, len, NULL, 0);
 	rxd_dg_ask(dg, conn->to, buf, len);
+}
+
+/* A peer that has no WELCOME yet may have begun its attempt again, under another id: that ends nothing. */
+void rxd_on_clear_reset(struct rxd_conn *conn, const struct rxd_pkt *pkt)
+{
+	if (rxd_conn_alive(conn) && conn->confirmed && conn->peer_cid == pkt->cid &&
+	    rxd_sec_is_reset(rxd_sec_of(conn), pkt))
+		rxd_conn_fail(conn, FI_ECONNRESET, conn->shut);
 }
 
 void rxd_on_reset(struct rxd_conn *conn, const struct rxd_pkt *pkt)

@@ -4,9 +4,11 @@
 /*
  * sealed.h - datagrams of protected endpoints, which have a version of their own: no other takes them.
  *
- * The handshake is in the clear: HELLO, RETRY and REFUSE of wire.h, and
+ * In the clear are the handshake, HELLO, RETRY and REFUSE of wire.h, and
  *
  *   SHAKE    struct rxd_shake, bytes            of TLS 1.3, as a stream in each direction
+ *   PROBE    of wire.h                          of a connection whose peer is silent
+ *   RESET    struct rxd_sealed_reset            it does not have the connection (secure/reset.c)
  *
  * HELLO with a cookie has the first bytes of that stream in place of private data.  All other datagrams, HELLO
  * and WELCOME that both sides believe among them, are sealed:
@@ -40,6 +42,14 @@ struct rxd_shake {
 	uint32_t ack;		/* so many bytes of the receiver's stream have come, without a gap */
 };
 
+#define RXD_TOKEN_SIZE 16
+
+struct rxd_sealed_reset {
+	uint64_t unknown;	/* the id in PROBE, which the sender of this does not have */
+	uint8_t token[RXD_TOKEN_SIZE];
+};
+
+_Static_assert(sizeof(struct rxd_sealed_reset) == 24, "wire layout");
 _Static_assert(sizeof(struct rxd_shake) == 16, "wire layout");
 
 #endif

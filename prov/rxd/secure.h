@@ -88,6 +88,21 @@ bool rxd_sec_is_sealed(const uint8_t *buf, size_t len);
  */
 const uint8_t *rxd_sec_open(struct rxd_sec *sec, const uint8_t *buf, size_t *len_p, uint64_t now);
 
+/* secure/reset.c -------------------------------------------------------------------------- */
+
+/* rxd_guard_on_probe - a PROBE in the clear: a peer asks about a connection that this endpoint may have had before it was
+ * restarted.  One that it has is not spoken of; for others the answer has a token.
+ */
+void rxd_guard_on_probe(struct rxd_link *link, const struct rxd_pkt *pkt);
+
+/* rxd_sec_is_reset - is @pkt, a RESET in the clear, the word of a holder of the key at the peer's address that it does not
+ * have the connection?
+ */
+bool rxd_sec_is_reset(struct rxd_sec *sec, const struct rxd_pkt *pkt);
+
+/* rxd_sec_named - where the peer of @conn is, as its HELLO or WELCOME says.  Nothing where it is not protected. */
+void rxd_sec_named(struct rxd_conn *conn, const void *name);
+
 /* secure/shake.c -------------------------------------------------------------------------- */
 
 /* rxd_sec_connect - an id for the attempt @conn, and the beginning of a handshake with the peer at @addr.  What it had

@@ -495,7 +495,20 @@ static const char *parse_shake(const uint8_t *buf, size_t size, struct rxd_pkt *
 	return pkt->cid ? NULL : "bytes of a handshake without an id";
 }
 
-/* What is in the clear is of the handshake, and of that alone. */
+static const char *parse_sealed_reset(const uint8_t *buf, size_t size, struct rxd_pkt *pkt)
+{
+	struct rxd_sealed_reset reset;
+
+	if (size != sizeof(reset))
+		return "RESET of a wrong length";
+	memcpy(&reset, buf, sizeof(reset));
+	pkt->cid = le64toh(reset.unknown);
+	pkt->data = buf + offsetof(struct rxd_sealed_reset, token);
+	pkt->len = sizeof(reset.token);
+	return NULL;
+}
+
+/* What is in the clear is of the handshake, or of a connection that one side may not have. */
 static const char *parse_clear(const uint8_t *buf, size_t size, struct rxd_pkt *pkt)
 {
 	if (pkt->flags & ~RXD_F_SUM || pkt->pn)
@@ -506,9 +519,12 @@ static const char *parse_clear(const uint8_t *buf, size_t size, struct rxd_pkt *
 	case RXD_HELLO:
 	case RXD_RETRY:
 	case RXD_REFUSE:
+	case RXD_PROBE:
 		return parse_control(buf, size, pkt);
 	case RXD_SHAKE:
 		return parse_shake(buf, size, pkt);
+	case RXD_RESET:
+		return parse_sealed_reset(buf, size, pkt);
 	default:
 		return "a packet in the clear that has to be sealed";
 	}

@@ -204,7 +204,7 @@ struct rxd_pkt {
 	uint32_t shake_ack;
 	/* REFUSE */
 	enum chan_reason reason;
-	/* PROBE: cid and address, which lies in hello; RESET: cid */
+	/* PROBE: cid and address, which lies in hello; RESET: cid, in the clear with a token in @data */
 	uint64_t cid;
 	const uint8_t *addr;
 	size_t addr_len;

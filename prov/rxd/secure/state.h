@@ -39,6 +39,8 @@ struct rxd_sec {
 	enum sec_level level;
 	uint8_t key_name[SEC_NAME_SIZE];	/* of the key that a client has proven */
 	uint8_t addr[RXD_ADDR_MAX];	/* of the peer: of a guest proven by its cookie */
+	uint8_t name[RXD_ADDR_MAX];	/* where the peer is, as it has said sealed; with @named */
+	bool named;
 
 	/* the handshake; NULL: it is done */
 	struct sec_shake *shake;

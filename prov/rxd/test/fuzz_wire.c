@@ -2,13 +2,14 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * rxd_parse() with arbitrary bytes: it reads nothing beyond them, and what it accepts is valid.
- * The checksum is corrected, so that the checks behind it are reached.
+ * rxd_parse() and rxd_parse_protected() with arbitrary bytes: they read nothing beyond them, and what they accept is
+ * valid.  The checksum is corrected, and for the second the version is set, so that the checks behind them are reached.
  */
 #include <stdlib.h>
 #include <sys/uio.h>
 
 #include "base/hash/crc32c.h"
+#include "rxd/sealed.h"
 #include "rxd/wire.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -34,6 +35,39 @@ static void check(const struct rxd_pkt *pkt, const uint8_t *buf, size_t size)
 			abort();
 }
 
+/* check_clear - of what is in the clear only a handshake, and what asks about a connection, is accepted. */
+static void check_clear(const struct rxd_pkt *pkt, const uint8_t *buf, size_t size)
+{
+	check(pkt, buf, size);
+	switch (pkt->type) {
+	case RXD_SHAKE:
+	case RXD_RESET:
+		if (pkt->data < buf || pkt->data + pkt->len > buf + size)
+			abort();
+		break;
+	case RXD_HELLO:
+	case RXD_RETRY:
+	case RXD_REFUSE:
+	case RXD_PROBE:
+		break;
+	default:
+		abort();
+	}
+}
+
+/* parse_protected - as a datagram in the clear, and as one that was opened. */
+static void parse_protected(uint8_t *copy, size_t size)
+{
+	struct rxd_pkt pkt;
+
+	copy[offsetof(struct rxd_hdr, version)] = RXD_MARK | RXD_SEALED_VERSION;
+	if (!rxd_parse_protected(copy, size, true, &pkt))
+		check(&pkt, copy, size);
+	rxd_seal(copy, size, NULL, 0);
+	if (!rxd_parse_protected(copy, size, false, &pkt))
+		check_clear(&pkt, copy, size);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint8_t *copy = malloc(size ? size : 1);
@@ -52,6 +86,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		rxd_seal(copy, size, NULL, 0);
 		if (!rxd_parse(copy, size, &pkt))
 			check(&pkt, copy, size);
+		memcpy(copy, data, size);
+		parse_protected(copy, size);
 	}
 	free(copy);
 	return 0;

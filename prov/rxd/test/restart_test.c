@@ -4,7 +4,8 @@
 /*
  * A peer is killed and restarted at its address, then killed and not restarted: each time what
  * was sent to it ends with an error in bounded time, and the next send to the restarted one
- * arrives.  Through the public API, over udp;ofi_rxd on loopback.
+ * arrives.  Through the public API, over udp;ofi_rxd on loopback, without a key and with one, which the restarted
+ * process has as well.
  */
 #include <arpa/inet.h>
 #include <signal.h>
@@ -94,7 +95,7 @@ static void find_port(char *port, size_t len)
 	side_close(&s);
 }
 
-int main(void)
+static void restarts(void)
 {
 	struct sockaddr_in in = { .sin_family = AF_INET };
 	uint64_t began;
@@ -104,10 +105,6 @@ int main(void)
 	pid_t pid;
 	int i, err;
 
-	setenv("FI_OFI_RXD_LOCAL", "0", 1);	/* datagrams, not shared memory */
-	setenv("FI_OFI_RXD_PEER_TIMEOUT", "2000", 1);
-	setenv("FI_OFI_RXD_CONN_TIMEOUT", "4000", 1);
-	setenv("FI_LOG_LEVEL", "none", 1);
 	find_port(port, sizeof(port));
 	pid = server_start(port);
 	side_open(&s, NULL);
@@ -132,5 +129,43 @@ int main(void)
 	/* no process there: the attempt to connect times out */
 	CHECK(deliver(&s, to, 30000) == FI_ETIMEDOUT);
 	side_close(&s);
+}
+
+/* in_child - @path: of a key; NULL: none */
+static void in_child(const char *path)
+{
+	int status = 1;
+	pid_t pid = fork();
+
+	CHECK(pid >= 0);
+	if (!pid) {
+		if (path)
+			setenv("FI_AUTH_KEY_FILE", path, 1);
+		restarts();
+		exit(0);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+		exit(77);
+	CHECK(!status);
+}
+
+int main(void)
+{
+	char path[] = "/tmp/restart_test.XXXXXX", key[32];
+	int fd = mkstemp(path);
+
+	setenv("FI_OFI_RXD_LOCAL", "0", 1);	/* datagrams, not shared memory */
+	setenv("FI_OFI_RXD_PEER_TIMEOUT", "2000", 1);
+	setenv("FI_OFI_RXD_CONN_TIMEOUT", "4000", 1);
+	setenv("FI_LOG_LEVEL", "none", 1);
+	unsetenv("FI_AUTH_KEY_FILE");
+	memset(key, 0x91, sizeof(key));
+	CHECK(fd >= 0 && write(fd, key, sizeof(key)) == sizeof(key) && !close(fd));
+	in_child(NULL);
+#if HAVE_OPENSSL
+	in_child(path);
+#endif
+	unlink(path);
 	return 0;
 }

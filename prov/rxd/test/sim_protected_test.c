@@ -270,6 +270,102 @@ static void replayed_after_restart(void)
 	finish();
 }
 
+/* ---- a peer that was restarted, and says nothing ------------------------------------------------------- */
+
+/* The RESET that node 1 made last, and one that an attacker had another node make. */
+static uint8_t reset_seen[sizeof(struct rxd_hdr) + sizeof(struct rxd_sealed_reset)];
+static unsigned reset_from;
+
+static bool keep_reset(unsigned from, unsigned to, const uint8_t *data, size_t len)
+{
+	if (type_of(data) != RXD_RESET || len != sizeof(reset_seen))
+		return false;
+	memcpy(reset_seen, data, len);
+	reset_from = from;
+	return true;		/* the attacker has it alone */
+}
+
+static void restart(unsigned no)
+{
+	node_close(no);
+	node_open(no);
+	nodes[no]->later = 0;
+}
+
+/* A restarted peer is noticed within WHILE_NS after something is sent to it, and reached again. */
+static void a_restart_is_noticed(void)
+{
+	connected();
+	restart(1);
+	CHECK(!say(0, 1) && nodes_downs == 1 && nodes_last_err == FI_ECONNRESET);
+	nodes_downs = 0;
+	CHECK(say(0, 1) && say(1, 0) && !nodes_downs);
+	finish();
+}
+
+/* ask - an attacker's PROBE to port @at about the connection that node 0 has with node 1.  Returns: was there an answer? */
+static bool ask(unsigned at)
+{
+	const struct rxd_sec *sec = sec_of(0, 1);
+	struct rxd_probe probe = { .cid = htole64(sec->cid), .addr_len = sizeof(struct sockaddr_in) };
+	uint8_t buf[sizeof(struct rxd_hdr) + sizeof(probe)];
+
+	memcpy(probe.addr, &nodes[0]->addr, sizeof(nodes[0]->addr));
+	rxd_put_hdr(buf, RXD_PROBE, RXD_F_SUM, sec->peer_cid, 0);
+	memcpy(buf + sizeof(struct rxd_hdr), &probe, sizeof(probe));
+	rxd_guard_mark(buf);
+	rxd_seal(buf, sizeof(buf), NULL, 0);
+	reset_from = 0;
+	snet_attack = keep_reset;
+	snet_forge(PORT(0), at, buf, sizeof(buf));
+	quiet(CLOCK_NS_PER_S / 10);
+	snet_attack = NULL;
+	return reset_from != 0;
+}
+
+/* say_reset - what was kept goes to node 0, with bit @bit altered. */
+static void say_reset(unsigned from, unsigned bit)
+{
+	uint8_t buf[sizeof(reset_seen)];
+
+	memcpy(buf, reset_seen, sizeof(buf));
+	if (bit < 8 * sizeof(buf))
+		buf[bit / 8] ^= (uint8_t) (1 << bit % 8);
+	rxd_seal(buf, sizeof(buf), NULL, 0);
+	snet_forge(from, PORT(0), buf, sizeof(buf));
+	quiet(CLOCK_NS_PER_S / 100);
+}
+
+/* The peer makes no token while it has the connection; another holder of the key makes one that ends nothing; and of
+ * one that was made after a restart nothing but itself ends the connection, nor does it end the one that follows.
+ */
+static void resets_are_forged(void)
+{
+	uint64_t was, old;
+	unsigned bit;
+
+	connected();
+	was = nodes_delivered;
+	CHECK(!ask(PORT(1)));
+	CHECK(ask(PORT(2)) && reset_from == PORT(2));
+	say_reset(PORT(2), UINT32_MAX);
+	say_reset(PORT(1), UINT32_MAX);
+	unharmed(was);
+	restart(1);
+	old = sec_of(0, 1)->peer_cid;
+	CHECK(ask(PORT(1)) && reset_from == PORT(1));
+	for (bit = 8 * offsetof(struct rxd_hdr, conn); bit < 8 * sizeof(reset_seen); bit++)
+		say_reset(PORT(1), bit);
+	CHECK(!nodes_downs && sec_of(0, 1)->peer_cid == old);
+	say_reset(PORT(2), UINT32_MAX);		/* true, whoever brings it */
+	CHECK(nodes_downs == 1 && nodes_last_err == FI_ECONNRESET);
+	nodes_downs = 0;
+	CHECK(say(0, 1) && say(1, 0));
+	say_reset(PORT(1), UINT32_MAX);
+	CHECK(!nodes_downs && say(0, 1));
+	finish();
+}
+
 /* Sealed datagrams of one connection, and of its other direction, under the id of another. */
 static void spliced(void)
 {
@@ -550,6 +646,8 @@ static void attacks(const char *at)
 	plain_is_not_used();
 	sent_again(false);
 	replayed_after_restart();
+	a_restart_is_noticed();
+	resets_are_forged();
 	sent_again(true);
 	connected();
 	spliced();
