@@ -29,5 +29,12 @@ tests_secure_region_test_LDADD = prov/util/libutil.la src/base/libbase.la src/li
 tests_secure_rotate_test_SOURCES = tests/secure/rotate_test.c tests/secure/side.h
 tests_secure_rotate_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_secure_rotate_test_LDADD = prov/util/libutil.la src/base/libbase.la src/libfabric.la $(CMOCKA_LIBS)
+if HAVE_RXD
+check_PROGRAMS += tests/secure/inject_test
+TESTS += tests/secure/inject_test
+tests_secure_inject_test_SOURCES = tests/secure/inject_test.c tests/secure/side.h
+tests_secure_inject_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_secure_inject_test_LDADD = prov/util/libutil.la src/base/libbase.la src/libfabric.la $(CMOCKA_LIBS)
+endif
 endif
 endif
