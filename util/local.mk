@@ -32,6 +32,7 @@ util_fi_top_SOURCES = \
 	util/top/fi_top.c \
 	util/top/gather.c util/top/gather.h \
 	util/top/metrics.c \
+	util/top/remote.c util/top/remote.h \
 	util/top/screen.c util/top/screen.h \
 	util/top/show.c util/top/show.h \
 	util/top/since.c util/top/since.h \

@@ -6,12 +6,16 @@
 
 #include "channel/route.h"
 #include "conn.h"
+#include "rxd/sealed.h"
 
 void rxd_route_said(struct rxd_conn *conn, const struct rxd_hello *hello)
 {
 	const struct rxd_release *release = &hello->release;
+	bool sealed = rxd_conn_link(conn)->guard != NULL;
+	struct chan_version ours = sealed ? chan_version_ours(RXD_SEALED_VERSION, RXD_SEALED_OLDEST) :
+					    chan_version_ours(RXD_VERSION, RXD_OLDEST);
 	struct chan_version theirs = {
-		.link = RXD_VERSION,
+		.link = sealed ? RXD_SEALED_VERSION : RXD_VERSION,
 		.link_oldest = hello->oldest,
 		.engine = hello->engine,
 		.engine_oldest = hello->engine_oldest,
@@ -19,7 +23,7 @@ void rxd_route_said(struct rxd_conn *conn, const struct rxd_hello *hello)
 			     release->commit },
 	};
 
-	chan_route_said(&conn->chan, chan_version_ours(RXD_VERSION, RXD_OLDEST), &theirs, 0);
+	chan_route_said(&conn->chan, ours, &theirs, 0);
 }
 
 void rxd_route(const struct chan *base, struct chan_route *path)

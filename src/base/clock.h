@@ -25,6 +25,15 @@ static inline uint64_t clock_ns(void)
 	return (uint64_t) ts.tv_sec * CLOCK_NS_PER_S + (uint64_t) ts.tv_nsec;
 }
 
+/* clock_thread_ns - processor time of this thread. */
+static inline uint64_t clock_thread_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return (uint64_t) ts.tv_sec * CLOCK_NS_PER_S + (uint64_t) ts.tv_nsec;
+}
+
 /* clock_coarse_ns - the coarse monotonic clock: cheaper to read, up to one tick (about 4 ms)
  * behind.
  */

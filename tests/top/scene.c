@@ -20,15 +20,20 @@
  *   many     rank 0 receives from 10,000 peers, at addresses where nothing is
  *   asleep   rank 1 computes, and makes no progress; rank 0 sends messages to it, as many as are taken
  *
+ * SCENE_HOSTS: the name of a network namespace for each rank, which is its hostname, too, and has the address
+ * 10.9.0.(1 + rank).  Without it all are on this host.
+ *
  * "threads": endpoints with a lock, and processes that sleep outside of the library; else without one,
  * and they poll.  The first process writes the pids in a line when all wait, and ends, with all others, when
  * its input ends.
  */
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_tagged.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -50,6 +55,27 @@ static struct {
 	_Atomic int named, waiting;
 } *shared;
 
+static char node[32] = "127.0.0.1";
+
+/* enter_host - the one of rank @me. */
+static void enter_host(int me)
+{
+	char hosts[256], path[300], *host, *rest = hosts;
+	int i, fd;
+
+	if (!getenv("SCENE_HOSTS"))
+		return;
+	snprintf(hosts, sizeof(hosts), "%s", getenv("SCENE_HOSTS"));
+	for (i = 0, host = strtok_r(hosts, " ", &rest); host && i < me; i++)
+		host = strtok_r(NULL, " ", &rest);
+	CHECK(host);
+	snprintf(path, sizeof(path), "/run/netns/%s", host);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	CHECK(fd >= 0 && !setns(fd, CLONE_NEWNET) && !unshare(CLONE_NEWUTS) && !sethostname(host, strlen(host)));
+	close(fd);
+	snprintf(node, sizeof(node), "10.9.0.%d", 1 + me);
+}
+
 static struct fi_info *find(const char *provider, bool threads)
 {
 	struct fi_info *hints = fi_allocinfo(), *info;
@@ -61,7 +87,7 @@ static struct fi_info *find(const char *provider, bool threads)
 	hints->domain_attr->threading = threads ? FI_THREAD_SAFE : FI_THREAD_DOMAIN;
 	hints->domain_attr->control_progress = FI_PROGRESS_MANUAL;
 	hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
-	CHECK(!fi_getinfo(FI_VERSION(1, 20), strcmp(provider, "shm") ? "127.0.0.1" : NULL, NULL,
+	CHECK(!fi_getinfo(FI_VERSION(1, 20), strcmp(provider, "shm") ? node : NULL, NULL,
 			  strcmp(provider, "shm") ? FI_SOURCE : 0, hints, &info));
 	fi_freeinfo(hints);
 	return info;
@@ -272,6 +298,7 @@ static void meet(struct rank *rank)
 
 static void be_rank(const char *provider, struct rank *rank, const struct scene *scene)
 {
+	enter_host(rank->me);
 	rank->ep = open_ep(find(provider, rank->threads), &rank->av);
 	meet(rank);
 	scene->be(rank);

@@ -81,10 +81,14 @@ static void rxd_packet(FILE *f, const char *name, uint8_t *buf, size_t len)
 	put(f, name, buf, len);
 }
 
+/* What the handshakes of links say whose version a release has: the engine's version of that release. */
+#define RELEASED_ENGINE 4
+#define RXM_ENGINE_AT 3		/* the high byte of the version; behind it, how many older ones are spoken */
+
 static void record_rxd(FILE *f)
 {
 	struct rxd_hello hello = { .cid = 5, .epoch = EPOCH, .serial = 9, .window = 65536,
-				   .dgram_max = 1456, .engine = WIRE_VERSION,
+				   .dgram_max = 1456, .engine = RELEASED_ENGINE,
 				   .engine_oldest = WIRE_OLDEST, .oldest = RXD_OLDEST,
 				   .kind = RXD_KIND_RDM, .addr_len = sizeof(struct sockaddr_in),
 				   .release.number = { 2, 6, 0 } };
@@ -104,6 +108,7 @@ static void record_rxd(FILE *f)
 	len = rxd_put_hdr(buf, RXD_REFUSE, RXD_F_SUM, 6, 0);
 	len = rxd_put_refuse(buf, len, CHAN_VERSION_BAD, NULL, 0);
 	memcpy(buf + len - sizeof(release), release, sizeof(release));
+	buf[sizeof(struct rxd_hdr) + offsetof(struct rxd_refuse, engine)] = RELEASED_ENGINE;
 	rxd_packet(f, "refuse", buf, len);
 	len = rxd_put_hdr(buf, RXD_RETRY, RXD_F_SUM, 6, 0);
 	len = rxd_put_u64(buf, len, 77);
@@ -145,8 +150,13 @@ static void record_rxm(FILE *f)
 
 	loopback(&sa);
 	memcpy(hs.addr, &sa, sizeof(sa.in));
-	put(f, "handshake", buf, rxm_handshake_put(buf, &hs));
+	len = rxm_handshake_put(buf, &hs);
+	buf[RXM_ENGINE_AT] = RELEASED_ENGINE;
+	buf[RXM_ENGINE_AT + 1] = 0;
+	put(f, "handshake", buf, len);
 	len = rxm_refusal_put(buf, CHAN_VERSION_BAD);
+	buf[RXM_ENGINE_AT] = RELEASED_ENGINE;
+	buf[offsetof(struct rxm_wire_refusal, older)] = 0;
 	memcpy(buf + offsetof(struct rxm_wire_refusal, release), release, 3);
 	memset(buf + offsetof(struct rxm_wire_refusal, commit), 0, 4);
 	put(f, "refusal", buf, len);
@@ -181,6 +191,9 @@ static void record_engine(FILE *f)
 	len = wire_put_base(buf, WIRE_READ, 0, 0, 19, 64);
 	put(f, "read", buf, wire_put_rma(buf, len, 0x1000, 64, 0x99));
 	put(f, "xoff", buf, wire_put_base(buf, WIRE_XOFF, 0, 0, 0, 0));
+	len = wire_put_base(buf, WIRE_EAGER, WIRE_F_TAG | WIRE_F_DATA, WIRE_CTX_OOB, 0, 0);
+	len = wire_put_word(buf, len, 0x1234);
+	put(f, "ask", buf, wire_put_word(buf, len, WIRE_Q_ASK | 8));
 }
 
 static void record_frame(FILE *f, const char *name, const struct xnet_frame *frame, const uint8_t *packet)

@@ -8,12 +8,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "remote.h"
 #include "screen.h"
 #include "show.h"
 #include "since.h"
 #include "view.h"
 
 #define PIDS_MAX 256
+#define REMOTE_LOOKS 4		/* for what peers answer */
+#define REMOTE_US 250000	/* between them */
 
 static const char usage[] =
 	"Usage:\n"
@@ -122,15 +125,33 @@ static int gather_answers(const struct options *o, struct since *since, struct a
 		fprintf(stderr, "fi_top: /proc/net/unix cannot be read\n");
 		return 1;
 	}
+	remote_add(answers);
 	since_update(since, answers, now_ns());
 	return 0;
 }
 
-static int look_all(const struct options *o, struct since *since)
+/* gather_beyond - where one waits for a process that is not among the answers, have its peers asked, too: the
+ * processes of this host show in the next look what has come back.
+ */
+static int gather_beyond(struct options *o, struct since *since, struct answers *answers)
+{
+	int ret = gather_answers(o, since, answers), i;
+
+	for (i = 0; !ret && i < REMOTE_LOOKS && waits_beyond(answers); i++) {
+		answers_free(answers);
+		o->want |= INSPECT_QUERY;
+		if (i)
+			usleep(REMOTE_US);
+		ret = gather_answers(o, since, answers);
+	}
+	return ret;
+}
+
+static int look_all(struct options *o, struct since *since)
 {
 	struct answers answers;
 
-	if (gather_answers(o, since, &answers))
+	if (gather_beyond(o, since, &answers))
 		return 1;
 	if (o->form) {
 		o->form(&answers, stdout);
@@ -143,7 +164,7 @@ static int look_all(const struct options *o, struct since *since)
 }
 
 /* look_once - after another look, where the time between the two was given. */
-static int look_once(const struct options *o, struct since *since)
+static int look_once(struct options *o, struct since *since)
 {
 	struct answers answers;
 
@@ -165,12 +186,15 @@ static int look_live(struct options *o, struct since *since)
 	enum view_key key = KEY_NONE;
 	size_t height, width;
 
+	o->want |= INSPECT_FEW;
 	while (key != KEY_QUIT) {
 		now = now_ns();
 		if (!answers.of || key == KEY_PATHS || (!view.paused && now >= next)) {
 			answers_free(&answers);
 			if (gather_answers(o, since, &answers))
 				return 1;
+			o->want &= ~(uint32_t) INSPECT_QUERY;
+			o->want |= waits_beyond(&answers) ? INSPECT_QUERY : 0;
 			next = now + every;
 		}
 		view_fill(&view, &answers);

@@ -15,6 +15,7 @@
 
 #include "base/list.h"
 #include "find.h"
+#include "obj/inspect/rank.h"
 
 #define ANSWER_SECONDS 10			/* for the processes that are asked at a time */
 #define ANSWERS_MAX ((size_t) 512 << 20)	/* bytes of all */
@@ -23,10 +24,9 @@
 
 static int rank_of(pid_t pid)
 {
-	static const char *const names[] = { "PMIX_RANK=", "OMPI_COMM_WORLD_RANK=", "PMI_RANK=", "SLURM_PROCID=" };
 	char path[64], env[512];
 	int rank = -1, c = 0;
-	size_t i, len;
+	size_t len;
 	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/%ld/environ", (long) pid);
@@ -36,9 +36,7 @@ static int rank_of(pid_t pid)
 			if (len + 1 < sizeof(env))
 				env[len++] = (char) c;
 		env[len] = '\0';
-		for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-			if (!strncmp(env, names[i], strlen(names[i])))
-				rank = atoi(env + strlen(names[i]));
+		rank = inspect_rank_of(env);
 	}
 	if (file)
 		fclose(file);
@@ -61,8 +59,7 @@ static bool cut_records(struct answer *answer)
 	return len >= 0;
 }
 
-/* add_answer - @answer belongs to @answers, or is freed. */
-static void add_answer(struct answers *answers, struct answer *answer)
+void answers_add(struct answers *answers, struct answer *answer)
 {
 	struct answer *of = realloc(answers->of, (answers->cnt + 1) * sizeof(*of));
 
@@ -81,7 +78,7 @@ static void add_silent(struct answers *answers, pid_t pid, const char *why)
 	char state = process_state(pid, answer.command, sizeof(answer.command));
 
 	if (state && state != 'Z')
-		add_answer(answers, &answer);
+		answers_add(answers, &answer);
 }
 
 /* A process that is asked.  All are asked before the first answer is read, as each may take milliseconds. */
@@ -166,7 +163,7 @@ static size_t hear_turn(struct batch *batch, int ms)
 static void finish_answer(struct batch *batch, struct asked *asked)
 {
 	if (cut_records(&asked->answer) && asked->answer.len) {
-		add_answer(batch->answers, &asked->answer);
+		answers_add(batch->answers, &asked->answer);
 		return;
 	}
 	free(asked->answer.buf);
@@ -287,6 +284,8 @@ void answers_free(struct answers *answers)
 
 static void clean_all(union record *r)
 {
+	size_t i;
+
 	switch (r->head.type) {
 	case INSPECT_PROCESS:
 		clean_text(r->process.release, sizeof(r->process.release));
@@ -316,6 +315,13 @@ static void clean_all(union record *r)
 		break;
 	case INSPECT_MSG:
 		clean_text(r->msg.from, sizeof(r->msg.from));
+		break;
+	case INSPECT_REMOTE:
+		clean_text(r->remote.host, sizeof(r->remote.host));
+		clean_text(r->remote.command, sizeof(r->remote.command));
+		clean_text(r->remote.addr, sizeof(r->remote.addr));
+		for (i = 0; i < INSPECT_WAITS; i++)
+			clean_text(r->remote.wait[i].addr, sizeof(r->remote.wait[i].addr));
 		break;
 	default:
 		break;

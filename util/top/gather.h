@@ -27,6 +27,7 @@ struct answer {
 	bool complete;		/* up to INSPECT_END */
 	const char *silent;	/* why it was not asked, or has not answered; NULL: it has */
 	char command[64];	/* silent: its name */
+	char host[64];		/* another one, as it has told a peer (remote.h); "": this one */
 };
 
 struct answers {
@@ -41,6 +42,9 @@ struct answers {
 int answers_gather(const pid_t *pids, size_t pid_cnt, uint32_t want, struct answers *answers);
 void answers_free(struct answers *answers);
 
+/* answers_add - @answer, with its buffer, belongs to @answers, or is freed. */
+void answers_add(struct answers *answers, struct answer *answer);
+
 /* record_at - the record at @off as one of @size bytes in @out: what the answer lacks is 0, and what
  * is not to be printed in its texts is a question mark.  Returns its type, or 0: there is none.
  * @next_p: [out] where the next one is
@@ -54,6 +58,8 @@ union record {
 	struct inspect_send send;
 	struct inspect_recv recv;
 	struct inspect_msg msg;
+	struct inspect_remote remote;
+	struct inspect_end end;
 	uint64_t room[INSPECT_RECORD_MAX / 8];
 };
 

@@ -82,7 +82,7 @@ static void show_samples(const struct metric *metric, const struct answer *answe
 	size_t off = 0;
 	uint64_t val;
 
-	while (record_at(answer, off, &r, &off)) {
+	while (!*answer->host && record_at(answer, off, &r, &off)) {
 		if (r.head.type == INSPECT_PROCESS)
 			memcpy(command, r.process.command, sizeof(command));
 		if (r.head.type == INSPECT_EP)

@@ -14,9 +14,20 @@
 static void text_process(const struct answer *answer, const struct inspect_process *p, FILE *out)
 {
 	fprintf(out, "process %ld %s", (long) answer->pid, p->command);
+	if (*answer->host)
+		fprintf(out, " on %s", answer->host);
 	if (answer->rank >= 0)
 		fprintf(out, ", rank %d", answer->rank);
-	fprintf(out, ": %" PRIu32 " endpoints, release %s\n", p->eps, p->release);
+	if (*answer->host)
+		fprintf(out, ": as it has told its peers\n");
+	else
+		fprintf(out, ": %" PRIu32 " endpoints, release %s\n", p->eps, p->release);
+}
+
+/* text_remote_ep - of a process on another host no more is known. */
+static void text_remote_ep(const struct inspect_ep *ep, FILE *out)
+{
+	fprintf(out, "  endpoint %s: what it waits for\n", ep->addr);
 }
 
 static void text_ep(const struct inspect_ep *ep, FILE *out)
@@ -140,6 +151,8 @@ static void text_answer(const struct answer *answer, FILE *out)
 	while (record_at(answer, off, &r, &off)) {
 		if (r.head.type == INSPECT_PROCESS)
 			text_process(answer, &r.process, out);
+		else if (r.head.type == INSPECT_EP && *answer->host)
+			text_remote_ep(&r.ep, out);
 		else
 			show_record(&r, out);
 	}
@@ -178,6 +191,7 @@ static void json_ep(struct json *j, const struct inspect_ep *ep)
 	json_str(j, "provider", ep->provider);
 	json_str(j, "type", ep->kind);
 	json_str(j, "addr", ep->addr);
+	json_u64(j, "peers", ep->peers);
 	json_u64(j, "sends", ep->sends);
 	json_u64(j, "tagged_receives", ep->tagged);
 	json_u64(j, "other_receives", ep->msgs);
@@ -270,6 +284,15 @@ static void json_item(struct json *j, const union record *r)
 	}
 }
 
+static void json_cost(struct json *j, const struct inspect_end *end)
+{
+	json_object(j, "cost");
+	json_real(j, "spent_us", (double) end->spent_ns / 1000, 1);
+	json_real(j, "longest_step_us", (double) end->longest_ns / 1000, 1);
+	json_u64(j, "steps", end->steps);
+	json_end(j);
+}
+
 static void json_answer(struct json *j, const struct answer *answer)
 {
 	bool open = false;
@@ -280,6 +303,8 @@ static void json_answer(struct json *j, const struct answer *answer)
 	json_i64(j, "pid", answer->pid);
 	if (answer->rank >= 0)
 		json_i64(j, "rank", answer->rank);
+	if (*answer->host)
+		json_str(j, "host", answer->host);
 	json_bool(j, "complete", answer->complete);
 	if (record_at(answer, 0, &r, &off) == INSPECT_PROCESS) {
 		json_str(j, "command", r.process.command);
@@ -290,7 +315,7 @@ static void json_answer(struct json *j, const struct answer *answer)
 		json_str(j, "silent", answer->silent);
 	}
 	json_array(j, "endpoints");
-	while (record_at(answer, off, &r, &off)) {
+	while (record_at(answer, off, &r, &off) && r.head.type != INSPECT_END) {
 		if (r.head.type == INSPECT_EP) {
 			if (open) {
 				json_end(j);
@@ -309,6 +334,8 @@ static void json_answer(struct json *j, const struct answer *answer)
 		json_end(j);
 	}
 	json_end(j);
+	if (answer->complete && !*answer->host && r.head.type == INSPECT_END)
+		json_cost(j, &r.end);
 	json_end(j);
 }
 

@@ -23,7 +23,9 @@ void show_dot(const struct answers *answers, FILE *out);
 
 /* show_waits - which process waits for which, by receives that name their source and sends that wait for
  * a receive; cycles among them first.  Nothing where none does.
+ * waits_beyond - does one wait for a process that has not answered?
  */
+bool waits_beyond(const struct answers *answers);
 void show_waits(const struct answers *answers, FILE *out);
 
 #endif

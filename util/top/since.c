@@ -103,7 +103,7 @@ static void update_record(const struct since *since, const union record *r, uint
 /* update_answer - @next has room for one entry a record. */
 static void update_answer(const struct since *since, struct answer *answer, struct since *next)
 {
-	struct seen seen = { .key = { (uint64_t) answer->pid } };
+	struct seen seen = { .key = { (uint64_t) answer->pid ^ (*answer->host ? hash_text(answer->host) : 0) } };
 	size_t off = 0, at = 0, field;
 	union record r;
 

@@ -45,6 +45,8 @@ static uint64_t process_id(const struct fill *fill, const struct answers *answer
 	const struct answer *before = fill->answer;
 	uint64_t copy = 0;
 
+	if (*before->host)
+		return (uint64_t) (before - answers->of + 1) << 40 | (uint64_t) before->pid;
 	while (before != answers->of && before[-1].pid == fill->answer->pid) {
 		before--;
 		copy++;
@@ -75,8 +77,8 @@ static void name_process(struct fill *fill, const char *command)
 
 	if (fill->answer->rank >= 0)
 		snprintf(rank, sizeof(rank), "%d", fill->answer->rank);
-	snprintf(fill->row->name, sizeof(fill->row->name), "%7ld %5s  %s%s%s", (long) fill->answer->pid, rank, command,
-		 fill->answer->silent ? ": " : "", fill->answer->silent ? fill->answer->silent : "");
+	snprintf(fill->row->name, sizeof(fill->row->name), "%7ld %5s  %s%s%s%s%s", (long) fill->answer->pid, rank, command,
+		 *fill->answer->host ? " on " : "", fill->answer->host, fill->answer->silent ? ": " : "", fill->answer->silent ? fill->answer->silent : "");
 }
 
 static void count_ep(struct row *row, const struct inspect_ep *ep)
@@ -95,7 +97,8 @@ static void fill_ep(struct fill *fill, const struct inspect_ep *ep)
 	if (view->level == VIEW_EPS) {
 		add_row(fill, ep->id | 1);
 		if (fill->row)
-			snprintf(fill->row->name, sizeof(fill->row->name), "%s %s %s", ep->provider, ep->kind, ep->addr);
+			snprintf(fill->row->name, sizeof(fill->row->name), "%s %s %s, %" PRIu64 " peers", ep->provider, ep->kind,
+				 ep->addr, ep->peers);
 	}
 	if (fill->row && view->level <= VIEW_EPS)
 		count_ep(fill->row, ep);

@@ -125,6 +125,8 @@ static void print_name(const struct answer *answer, FILE *out)
 	fprintf(out, "process %ld", (long) answer->pid);
 	if (answer->rank >= 0)
 		fprintf(out, " (rank %d)", answer->rank);
+	if (*answer->host)
+		fprintf(out, " on %s", answer->host);
 }
 
 static void print_edge(const struct answers *answers, const struct edge *edge, FILE *out)
@@ -219,6 +221,18 @@ static void dot_name(const struct answers *answers, size_t i, const char *addr, 
 		dot_text(addr, out);
 	}
 	fputc('"', out);
+}
+
+bool waits_beyond(const struct answers *answers)
+{
+	struct edges edges = all_edges(answers);
+	bool beyond = false;
+	size_t i;
+
+	for (i = 0; i < edges.cnt; i++)
+		beyond |= edges.of[i].to == edges.none;
+	free_edges(&edges);
+	return beyond;
 }
 
 void show_dot(const struct answers *answers, FILE *out)

@@ -29,6 +29,7 @@ void chan_route_said(struct chan *chan, struct chan_version ours, const struct c
 		.commit = theirs->release.commit,
 	};
 	chan->knows = true;
+	eng_on_version(chan_peer(chan), used.engine);
 	chan->beside = host && host == chan_host_mark();
 }
 

@@ -20,6 +20,7 @@
 
 struct eng_oob;
 struct eng_oob_user;
+struct eng_query;
 struct eng_inbox;
 struct eng_peer;
 struct eng_recv;
@@ -135,12 +136,14 @@ struct eng_ep {
 	struct eng_rxc *own;		/* to be freed with us, or NULL */
 
 	/* the library's own messages (oob.h) */
-	const struct eng_oob_user *oob_user;	/* NULL: there are none */
+	const struct eng_oob_user *oob_user;	/* who else has them; NULL: a shared receive context's */
 	struct eng_oob *oob;	/* NULL until the first */
+	struct eng_query *query;	/* questions about what waits (query.h); NULL until the first */
 
 	/* peers */
 	struct hmap by_addr;		/* hash of the address -> chain of peers */
-	struct list peers;		/* all */
+	struct list peers;		/* all, peer_cnt of them */
+	size_t peer_cnt;
 	struct list idle;		/* peers that may go when memory is wanted */
 	uint64_t unexp_budget;		/* see flow.h */
 	uint64_t held_peer_max, held_max;	/* hard limits, for one peer and for all */

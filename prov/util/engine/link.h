@@ -415,6 +415,11 @@ enum eng_format {
  */
 void eng_on_format(struct eng_peer *peer, enum eng_format format, struct list *pending);
 
+/* eng_on_version - the channel works, and both sides speak this version of the engine's packets (wire.h), in
+ * ENG_FORMAT_NATIVE.  Optional: else it is the oldest.
+ */
+void eng_on_version(struct eng_peer *peer, unsigned version);
+
 /* eng_on_down - @peer is lost: @err is a positive FI_E* that names the cause.
  * All packets held for it have had done() and all placements eng_on_placed()
  * before, and since the first of these that had an error the engine has sent

@@ -43,6 +43,8 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/engine/packet.h \
 	prov/util/engine/msg/peek.c \
 	prov/util/engine/conn/peer.c \
+	prov/util/engine/conn/query.c \
+	prov/util/engine/query.h \
 	prov/util/engine/peer.h \
 	prov/util/engine/conn/pep.c \
 	prov/util/engine/rma/pump.c \
@@ -96,6 +98,7 @@ engine_tests = \
 	prov/util/engine/sim/owner_test \
 	prov/util/engine/sim/revoke_test \
 	prov/util/engine/msg/oob_test \
+	prov/util/engine/conn/query_test \
 	prov/util/engine/msg/packet_test \
 	prov/util/engine/msg/peek_test \
 	prov/util/engine/msg/recv_test \
@@ -256,6 +259,11 @@ prov_util_engine_msg_cancel_test_SOURCES = prov/util/engine/msg/cancel_test.c pr
 prov_util_engine_msg_cancel_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_util_engine_msg_cancel_test_LDADD = $(engine_world_libs)
 prov_util_engine_msg_cancel_test_LDFLAGS = $(engine_sim_ldflags) -Wl,--wrap=clock_gettime
+prov_util_engine_conn_query_test_SOURCES = prov/util/engine/conn/query_test.c prov/util/engine/sim/case.h prov/util/engine/sim/tap.h
+prov_util_engine_conn_query_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_util_engine_conn_query_test_LDADD = $(engine_world_libs)
+prov_util_engine_conn_query_test_LDFLAGS = $(engine_sim_ldflags)
+
 prov_util_engine_msg_oob_test_SOURCES = prov/util/engine/msg/oob_test.c prov/util/engine/sim/case.h prov/util/engine/sim/tap.h
 prov_util_engine_msg_oob_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_util_engine_msg_oob_test_LDADD = $(engine_world_libs)

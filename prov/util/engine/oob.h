@@ -11,8 +11,8 @@
  * A message is named by two words, space and key, and is received by exactly that
  * name; messages of one name from one peer are received in the order of sending.
  *
- * The context exists from its first use on.  An endpoint whose user is NULL has none,
- * and refuses such messages.
+ * The context exists from its first use on.  The user of an endpoint without collectives is
+ * eng_query_oob, and it refuses their messages; questions (query.h) are any endpoint's.
  */
 #ifndef ENG_OOB_H
 #define ENG_OOB_H

@@ -40,6 +40,7 @@ struct eng_peer {
 	bool told_xoff : 1;		/* we asked it for announcements only */
 	uint16_t ctx_known;		/* receive contexts that it has, at least; 0 and 1: nothing is known */
 	uint8_t format : 2;		/* enum eng_format of its channel */
+	uint8_t asks : 1;		/* its channel's version of packets has questions (query.h) */
 	uint16_t addr_len;
 	unsigned refs;			/* requests and messages that point here */
 	unsigned table_refs;		/* entries of the fi_addr_t table that lead here */

@@ -16,6 +16,24 @@
 #define ENG_SEEN_RECVS 256
 #define ENG_SEEN_MSGS 64
 #define ENG_SEEN_SENDS 4	/* of a peer */
+#define ENG_SEEN_PEERS 1024	/* where few are wanted (INSPECT_FEW) */
+
+/* What an endpoint waits for. */
+struct eng_wait {
+	struct eng_peer *peer;	/* NULL: any */
+	uint64_t tag, len, id;
+	uint8_t kind;		/* enum wire_wait_kind (wire.h) */
+};
+
+#define ENG_WAITS_MAX 16
+
+/* eng_seen_waits - sends that wait for a receive, and posted receives, those with a source first; of long lists
+ * not all are looked at.
+ * eng_seen_name - the endpoint's own address; "": it has none
+ * Caller holds prog->lock.   Cost: some microseconds.
+ */
+size_t eng_seen_waits(struct eng_ep *ep, struct eng_wait *waits, size_t max);
+void eng_seen_name(struct eng_ep *ep, char text[INSPECT_TEXT]);
 
 /* eng_seen_add - @ep, which is enabled, can be looked at until obj_shown_remove(&ep->shown). */
 void eng_seen_add(struct eng_ep *ep);

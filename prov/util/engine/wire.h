@@ -37,7 +37,7 @@
 #include "engine/link.h"
 
 /* Links exchange both when they connect.  tests/wire has the rule for a change. */
-#define WIRE_VERSION 4
+#define WIRE_VERSION 5
 #define WIRE_OLDEST 4		/* that is spoken, too */
 
 enum wire_op {
@@ -59,6 +59,13 @@ enum wire_op {
 
 /* base.ctx: the library's own receive context (oob.h); messages for it carry both words */
 #define WIRE_CTX_OOB 0xffff
+
+/* Questions (query.h), from WIRE_ASKS on: messages for that context whose tag is the question's number and whose
+ * data word is one of these; the lowest byte of a question's says by how many peers it may be passed on.
+ */
+#define WIRE_ASKS 5
+#define WIRE_Q_ASK UINT64_C(0x60000000)		/* no payload */
+#define WIRE_Q_ANSWER UINT64_C(0x70000000)	/* struct wire_answer; a later version may have more behind it */
 
 /* base.flags */
 #define WIRE_F_TAG 0x01		/* a tag word follows; a message without is untagged */
@@ -123,6 +130,35 @@ struct wire_share {
 	char handle[64];
 } __attribute__((packed));
 
+/* What a process waits for.  Texts end with NUL. */
+enum wire_wait_kind {
+	WIRE_WAIT_RECV = 1,	/* a message of the peer at @addr; "": of any */
+	WIRE_WAIT_SEND = 2,	/* that peer's receive for a message */
+	WIRE_WAIT_TAGGED = 4,	/* with one of these: @tag is valid */
+};
+
+struct wire_wait {
+	uint64_t tag;
+	uint64_t len;
+	uint64_t id;		/* of the operation; a later one may have the same */
+	uint8_t kind;		/* enum wire_wait_kind */
+	uint8_t zero[7];
+	char addr[128];
+};
+
+#define WIRE_WAITS_MAX 4
+
+struct wire_answer {
+	uint32_t pid;
+	uint32_t rank;		/* of a parallel job; UINT32_MAX: none */
+	uint32_t cnt;		/* waits that follow */
+	uint32_t more;		/* .. that do not */
+	char host[64];
+	char command[32];
+	char addr[128];		/* of the endpoint */
+	struct wire_wait wait[WIRE_WAITS_MAX];
+};
+
 enum wire_atomic_kind {
 	WIRE_AMO_BASE,		/* payload: operands; nothing comes back */
 	WIRE_AMO_FETCH,		/* payload: operands; the old values come back as DATA */
@@ -138,6 +174,8 @@ _Static_assert(sizeof(struct wire_data) == 8, "wire layout");
 _Static_assert(sizeof(struct wire_nack) == 8, "wire layout");
 _Static_assert(sizeof(struct wire_share) == 112, "wire layout");
 _Static_assert(sizeof(struct wire_rma) == 24, "wire layout");
+_Static_assert(sizeof(struct wire_wait) == 160, "wire layout");
+_Static_assert(sizeof(struct wire_answer) == 880, "wire layout");
 _Static_assert(sizeof(struct wire_atomic) == 8, "wire layout");
 _Static_assert(sizeof(struct wire_base) + 16 + sizeof(struct wire_atomic) +
 	       WIRE_RMA_MAX * sizeof(struct wire_rma) <= ENG_HDR_MAX,

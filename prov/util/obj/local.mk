@@ -35,6 +35,7 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/obj/fabric.h \
 	prov/util/obj/inspect/listener.c \
 	prov/util/obj/inspect/listener.h \
+	prov/util/obj/inspect/rank.h \
 	prov/util/obj/inspect/record.h \
 	prov/util/obj/inspect/server.c \
 	prov/util/obj/inspect/server.h \

@@ -43,9 +43,10 @@ static const struct {
 	  "a directory, for ofi_<pid>.log in it (default: stderr)" },
 	{ "log_location_mode", FI_PARAM_INT,
 	  "Access mode of a new log file, octal (default: 0600)" },
-	{ "inspect", FI_PARAM_BOOL,
-	  "The user's fi_top may look at the endpoints of a process; 0: there is neither a socket nor a "
-	  "thread for it (default: 1)" },
+	{ "inspect", FI_PARAM_STRING,
+	  "1: the user's fi_top may look at the endpoints of a process, and peers that have proven a key may ask "
+	  "it what it waits for; all: peers without a key may, too; 0: there is neither a socket nor a thread for "
+	  "it (default: 1)" },
 	{ "unexp_peer_max", FI_PARAM_SIZE_T,
 	  "Bytes that one peer can make an endpoint use for messages without a receive, "
 	  "requests that wait, and answers: beyond, nothing more is read from it; from a quarter on "

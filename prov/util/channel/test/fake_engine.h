@@ -290,6 +290,10 @@ void eng_on_up(struct eng_link *link, struct eng_peer *peer)
 	peer->up++;
 }
 
+void eng_on_version(struct eng_peer *peer, unsigned version)
+{
+}
+
 void eng_on_format(struct eng_peer *peer, enum eng_format format, struct list *pending)
 {
 }

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "engine/dev.h"
 #include "engine/oob.h"
+#include "engine/query.h"
 #include "engine/flow.h"
 #include "engine/peer.h"
 #include "engine/recv.h"
@@ -244,6 +245,7 @@ static void stop_hub(struct eng_ep *ep)
 		eng_recv_flush(&ep->own[i], FI_ECANCELED);
 	if (ep->oob)
 		ep->oob_user->stop(ep->oob);
+	eng_query_stop(ep);
 	list_for_each_entry(peer, &ep->peers, node)
 		eng_unexp_drop_peer(peer);
 	eng_dev_settle(ep->grp);
@@ -255,6 +257,7 @@ static void stop_hub(struct eng_ep *ep)
 	list_for_each_entry(peer, &ep->peers, node)
 		eng_peer_fail(peer, FI_ECANCELED);
 	assert(!ep->tx_out && "every request has come back");
+	eng_query_free(ep);
 	eng_oob_free(ep);
 	eng_peer_free_all(ep);
 	lock_put(&ep->base.prog->lock);
@@ -373,6 +376,7 @@ static void ep_set_up(struct eng_ep *ep, const struct eng_link_ops *link)
 
 	ep->hub = ep;
 	ep->link_ops = link;
+	ep->oob_user = &eng_query_oob;
 	ep->base.cm.ops = &eng_cm_ops;
 	ep->base.cm.transport = link;
 	ep->tx_ret = -FI_EOPBADSTATE;

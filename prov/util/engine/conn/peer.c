@@ -11,6 +11,7 @@
 
 #include "engine/oob.h"
 #include "engine/flow.h"
+#include "engine/query.h"
 #include "engine/recv.h"
 #include "engine/seen.h"
 #include "engine/serve.h"
@@ -118,6 +119,7 @@ static void peer_free(struct eng_peer *peer)
 	       list_empty(&peer->msgs) && list_empty(&peer->serves) && "nothing refers to a peer that goes");
 	eng_seen_forget(peer);
 	list_del(&peer->node);
+	peer->ep->peer_cnt--;
 	list_del(&peer->idle_node);
 	free(peer);
 }
@@ -204,6 +206,7 @@ struct eng_peer *eng_peer_new(struct eng_ep *ep, const void *addr, size_t len)
 	list_init(&peer->fenced);
 	list_init(&peer->idle_node);
 	list_add_tail(&peer->node, &ep->peers);
+	ep->peer_cnt++;
 	return peer;
 }
 
@@ -358,6 +361,7 @@ void eng_peer_fail(struct eng_peer *peer, int err)
 	eng_recv_fail_all(peer, err);
 	if (peer->ep->oob)
 		peer->ep->oob_user->lost(peer->ep->oob, peer, err);
+	eng_query_lost(peer->ep, peer);
 	eng_peer_unref(peer);
 }
 
@@ -372,6 +376,7 @@ void eng_peer_cut(struct eng_peer *peer, int err)
 	eng_flow_reset(peer);
 	peer->slow &= ~ENG_PEER_LOSING;
 	peer->format = ENG_FORMAT_NATIVE;
+	peer->asks = 0;
 	if (peer == peer->ep->only) {
 		eng_cm_lost(peer->ep, err);
 	} else {
@@ -393,6 +398,7 @@ void eng_on_down(struct eng_link *link, struct eng_peer *peer, int err)
 	eng_flow_reset(peer);
 	peer->slow &= ~ENG_PEER_LOSING;
 	peer->format = ENG_FORMAT_NATIVE;
+	peer->asks = 0;
 	if (peer == ep->only) {
 		eng_cm_lost(ep, err);
 		return;
@@ -408,6 +414,11 @@ void eng_on_up(struct eng_link *link, struct eng_peer *peer)
 	PROBE3(connect, peer->ep, peer->fi_addr, link->ops->name);
 	ENG_INFO(peer->ep, "%s is reached over %s\n", eng_peer_text(peer, text), link->ops->name);
 	peer->slow &= ~GONE;
+}
+
+void eng_on_version(struct eng_peer *peer, unsigned version)
+{
+	peer->asks = version >= WIRE_ASKS;
 }
 
 bool eng_peer_last_channel(struct eng_peer *peer)

@@ -5,10 +5,12 @@
 
 #include <stdio.h>
 
+#include "engine/query.h"
 #include "engine/recv.h"
 #include "engine/tx.h"
 
 #define HEADS_STEP 512		/* chains of a table between two looks at the clock */
+#define PASSED_STEP 64		/* peers that are passed over, the same */
 #define CHAIN_MAX 32		/* receives that are looked at in one chain */
 
 enum part {
@@ -17,6 +19,7 @@ enum part {
 	PART_TAGGED,		/* receives */
 	PART_MSGS,
 	PART_UNEXP,
+	PART_REMOTE,		/* what peers have answered, and a question to them */
 	PART_END,
 };
 
@@ -35,7 +38,7 @@ static void source_text(uint64_t src, char text[INSPECT_TEXT])
 
 /* ---- the endpoint --------------------------------------------------------------------------- */
 
-static void own_name(struct eng_ep *ep, char text[INSPECT_TEXT])
+void eng_seen_name(struct eng_ep *ep, char text[INSPECT_TEXT])
 {
 	_Alignas(16) char addr[OBJ_ADDR_MAX];
 	struct eng_peer self = { .addr = addr };
@@ -99,10 +102,14 @@ static void look_group(const struct eng_ep *ep, struct inspect_ep *rec)
 	snprintf(rec->threading, sizeof(rec->threading), "%s", threading_text(ep));
 }
 
+static void seek_first_peer(struct eng_ep *ep)
+{
+	ep->shown.next = list_empty(&ep->peers) ? NULL : container_of(ep->peers.next, struct eng_peer, node);
+}
+
 static bool look_ep(struct eng_ep *ep, struct obj_look *look)
 {
 	struct inspect_ep *rec = obj_look_add(look, INSPECT_EP, sizeof(*rec));
-	struct list *item;
 
 	if (!rec)
 		return false;
@@ -110,15 +117,13 @@ static bool look_ep(struct eng_ep *ep, struct obj_look *look)
 	snprintf(rec->provider, sizeof(rec->provider), "%s", ep->base.info->fabric_attr->prov_name ?
 		 ep->base.info->fabric_attr->prov_name : ep->base.prov->name);
 	snprintf(rec->kind, sizeof(rec->kind), "%s", ep->base.type == FI_EP_MSG ? "MSG" : "RDM");
-	own_name(ep, rec->addr);
+	eng_seen_name(ep, rec->addr);
 	count_rxc(ep, rec);
-	for (item = ep->peers.next; item != &ep->peers && rec->peers < HEADS_STEP; item = item->next)
-		rec->peers++;
+	rec->peers = ep->peer_cnt;
 	rec->sends = ep->tx_out;
 	rec->held = ep->held;
 	look_group(ep, rec);
-	ep->shown.next = list_empty(&ep->peers) ? NULL :
-			 container_of(ep->peers.next, struct eng_peer, node);
+	seek_first_peer(ep);
 	return true;
 }
 
@@ -215,17 +220,48 @@ static void look_peer(struct eng_peer *peer, struct obj_look *look)
 	look_sends(peer, look);
 }
 
-/* look_peers - returns false: the step ends before the last one. */
-static bool look_peers(struct eng_ep *ep, struct obj_look *look)
+static bool is_busy(const struct eng_peer *peer)
+{
+	return peer->tx_cnt || peer->msg_cnt || peer->held || peer->told_xoff ||
+	       peer->slow & (ENG_PEER_XOFF | ENG_PEER_FENCED);
+}
+
+/* look_turn - returns false: the step ends before the last peer. */
+static bool look_turn(struct eng_ep *ep, struct obj_look *look, bool all, bool busy)
 {
 	struct eng_peer *peer;
+	unsigned passed = 0;
 
-	while ((peer = ep->shown.next)) {
-		if (obj_look_ends(look))
-			return false;
+	while ((peer = ep->shown.next) && (all || look->done < ENG_SEEN_PEERS)) {
+		if (all || is_busy(peer) == busy || !(++passed % PASSED_STEP)) {
+			if (obj_look_ends(look))
+				return false;
+		}
 		eng_seen_forget(peer);		/* the next one is the next one */
+		if (!all && is_busy(peer) != busy)
+			continue;
 		look_peer(peer, look);
+		look->done++;
 	}
+	return true;
+}
+
+/* look_peers - all; or, where few are wanted, the busy ones, and then others. */
+static bool look_peers(struct eng_ep *ep, struct obj_look *look)
+{
+	bool all = !(look->want & INSPECT_FEW) || ep->peer_cnt <= ENG_SEEN_PEERS;
+
+	if (!look->sub) {
+		if (!look_turn(ep, look, all, true))
+			return false;
+		look->sub = 1;
+		if (!all)
+			seek_first_peer(ep);
+	}
+	if (!all && !look_turn(ep, look, false, false))
+		return false;
+	ep->shown.next = NULL;
+	look->sub = look->done = 0;
 	return true;
 }
 
@@ -333,6 +369,111 @@ static bool look_all_unexp(const struct eng_ep *ep, struct obj_look *look)
 	return true;
 }
 
+/* ---- questions ---------------------------------------------------------------------------------------- */
+
+#define WAIT_PEERS 256		/* that are looked at */
+#define WAIT_CHAINS 1024
+
+static void add_wait(struct eng_wait *waits, size_t max, size_t *cnt, const struct eng_wait *wait)
+{
+	if (*cnt < max)
+		waits[(*cnt)++] = *wait;
+}
+
+/* send_that_waits - for a receive there; NULL: none of the oldest does.  Answers to questions do not count. */
+static const struct eng_tx *send_that_waits(const struct eng_peer *peer, struct wire_msg *msg)
+{
+	const struct eng_tx *tx;
+	unsigned cnt = 0;
+
+	list_for_each_entry(tx, &peer->txs, node) {
+		if (cnt++ == ENG_SEEN_SENDS)
+			break;
+		if (tx->state == ENG_TX_RTS && !wire_parse(tx->pkt.hdr, tx->pkt.hdr_len, tx->pkt.len, msg) &&
+		    !(msg->ctx == WIRE_CTX_OOB && eng_query_of(msg->data)))
+			return tx;
+	}
+	return NULL;
+}
+
+static void sends_wait(struct eng_ep *ep, struct eng_wait *waits, size_t max, size_t *cnt)
+{
+	const struct eng_tx *tx;
+	struct eng_peer *peer;
+	struct wire_msg msg;
+	unsigned peers = 0;
+
+	list_for_each_entry(peer, &ep->peers, node) {
+		if (peers++ == WAIT_PEERS || *cnt == max)
+			break;
+		tx = send_that_waits(peer, &msg);
+		if (!tx)
+			continue;
+		add_wait(waits, max, cnt, &(struct eng_wait) {
+			.peer = peer, .tag = msg.flags & WIRE_F_TAG ? msg.tag : 0, .len = tx->len, .id = (uintptr_t) tx,
+			.kind = WIRE_WAIT_SEND | (msg.flags & WIRE_F_TAG ? WIRE_WAIT_TAGGED : 0),
+		});
+	}
+}
+
+static void recv_waits(const struct match_recv *m, bool tagged, bool directed, struct eng_wait *waits, size_t max,
+		       size_t *cnt)
+{
+	if ((m->src != MATCH_ANY) == directed)
+		add_wait(waits, max, cnt, &(struct eng_wait) {
+			.peer = directed ? (struct eng_peer *) (uintptr_t) m->src : NULL, .tag = m->tag,
+			.len = container_of(m, const struct eng_recv, m)->room, .id = m->seq,
+			.kind = WIRE_WAIT_RECV | (tagged ? WIRE_WAIT_TAGGED : 0),
+		});
+}
+
+static void chain_waits(const struct list *head, bool tagged, bool directed, struct eng_wait *waits, size_t max,
+			size_t *cnt)
+{
+	const struct match_recv *m;
+	unsigned seen = 0;
+
+	list_for_each_entry(m, head, link) {
+		if (seen++ == CHAIN_MAX)
+			break;
+		recv_waits(m, tagged, directed, waits, max, cnt);
+	}
+}
+
+static void match_waits(const struct match *m, bool tagged, bool directed, struct eng_wait *waits, size_t max,
+			size_t *cnt)
+{
+	size_t chains = m->posted.heads && m->cnt ? m->posted.mask + 1 : 0, i;
+
+	if (m->only)
+		recv_waits(m->only, tagged, directed, waits, max, cnt);
+	chain_waits(&m->wild, tagged, directed, waits, max, cnt);
+	for (i = 0; i < chains && i < WAIT_CHAINS && *cnt < max; i++)
+		chain_waits(&m->posted.heads[i], tagged, directed, waits, max, cnt);
+}
+
+size_t eng_seen_waits(struct eng_ep *ep, struct eng_wait *waits, size_t max)
+{
+	size_t cnt = 0;
+	unsigned i;
+
+	sends_wait(ep, waits, max, &cnt);
+	for (i = 0; ep->rxc && i < 4 * ep->rxc_cnt; i++)
+		match_waits(eng_rxc_match(&ep->rxc[i / 2 % ep->rxc_cnt], !(i % 2)), !(i % 2),
+			    i < 2 * ep->rxc_cnt, waits, max, &cnt);
+	return cnt;
+}
+
+static bool look_remote(struct eng_ep *ep, struct obj_look *look)
+{
+	if (!(look->want & INSPECT_QUERY))
+		return true;
+	if (!eng_query_look(ep, look))
+		return false;
+	eng_query_ask(ep);
+	return true;
+}
+
 /* ---- steps ------------------------------------------------------------------------------------------- */
 
 static bool look_part(struct eng_ep *ep, struct obj_look *look)
@@ -346,8 +487,10 @@ static bool look_part(struct eng_ep *ep, struct obj_look *look)
 		return look_all_recvs(ep, true, look);
 	case PART_MSGS:
 		return look_all_recvs(ep, false, look);
-	default:
+	case PART_UNEXP:
 		return look_all_unexp(ep, look);
+	default:
+		return look_remote(ep, look);
 	}
 }
 

@@ -8,6 +8,7 @@
 
 #include "engine/ctl.h"
 #include "engine/oob.h"
+#include "engine/query.h"
 #include "obj/cq.h"
 
 /* What a peer may always use, however much the others do. */
@@ -71,7 +72,7 @@ static bool program_awaits(struct eng_peer *peer)
 		sought |= ep->rxc[i].sought;
 		ep->rxc[i].sought = false;
 	}
-	return sought || peer->tx_cnt || !list_empty(&peer->rxs) || (ep->oob && ep->oob->rxc.posted);
+	return sought || peer->tx_cnt || !list_empty(&peer->rxs) || (ep->oob && ep->oob->rxc.posted > eng_query_posted(ep));
 }
 
 static void log_later(struct eng_peer *peer)

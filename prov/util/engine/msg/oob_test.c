@@ -114,6 +114,7 @@ static void the_context_is_made_once(void **arg)
 	assert_int_equal(opened, 1);
 	assert_ptr_equal(part.ep, eng_of(b));
 	/* no user, no context; no memory, none either */
+	eng_of(c)->oob_user = NULL;
 	assert_null(eng_oob_get(eng_of(c)));
 	refuse_open = true;
 	eng_of(c)->oob_user = &user;

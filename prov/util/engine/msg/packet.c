@@ -11,6 +11,7 @@
 #include "base/iov.h"
 #include "engine/dev.h"
 #include "engine/oob.h"
+#include "engine/query.h"
 #include "engine/flow.h"
 #include "engine/imported.h"
 #include "engine/packet.h"
@@ -114,11 +115,15 @@ static enum eng_rx_verdict on_oob(struct eng_peer *peer, struct eng_rx *rx,
 	struct eng_envelope env = envelope_of(msg);
 	struct match_recv *hit;
 
-	if (!peer->ep->oob_user)
+	if (peer->ep->oob_user == &eng_query_oob && !eng_query_of(msg->data))
 		return bad_packet(peer, rx, "a message of a collective group, but this endpoint was "
 				  "opened without FI_COLLECTIVE");
 	if (msg->flags != (WIRE_F_TAG | WIRE_F_DATA))
 		return bad_packet(peer, rx, "a message of a collective group without its name");
+	if (msg->op == WIRE_EAGER && !msg->len && eng_query_of(msg->data) && msg->data != WIRE_Q_ANSWER) {
+		eng_query_on_ask(peer, msg->tag, msg->data & 0xff);
+		return ENG_RX_DONE;
+	}
 	if (!oob)
 		return ENG_RX_LATER;
 	hit = match_find_recv(&oob->rxc.tagged, msg->tag, msg->data);

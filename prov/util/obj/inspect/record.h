@@ -41,6 +41,8 @@
 enum inspect_want {
 	INSPECT_PATHS = 1 << 0,	/* the text of each path: system calls */
 	INSPECT_TRAFFIC = 1 << 1,	/* what each connection has moved: system calls */
+	INSPECT_QUERY = 1 << 2,	/* ask the peers that are waited for: the next look has their answers */
+	INSPECT_FEW = 1 << 3,	/* of many peers of an endpoint not all: those first with which something is in progress */
 };
 
 struct inspect_ask {
@@ -60,12 +62,21 @@ enum inspect_type {
 	INSPECT_MSG = 7,	/* an unexpected message */
 	INSPECT_LATE = 8,	/* the endpoint's lists could not be read within the time limit */
 	INSPECT_END = 9,
+	INSPECT_REMOTE = 10,	/* what a peer has answered to a question of the look before */
 };
 
 struct inspect_head {
 	uint32_t len;		/* of the record, this included */
 	uint16_t type;		/* enum inspect_type */
 	uint16_t zero;
+};
+
+/* INSPECT_END: what the answer has cost, in processor time. */
+struct inspect_end {
+	struct inspect_head head;
+	uint64_t steps;		/* in which lists were read */
+	uint64_t longest_ns;	/* of the longest one: so long a lock was held at most, or a thread of the program kept */
+	uint64_t spent_ns;	/* by all threads of the process */
 };
 
 struct inspect_process {
@@ -152,6 +163,30 @@ struct inspect_msg {
 	uint64_t id;		/* of the message; a later one may have the same */
 	uint64_t age_ns;	/* as of a receive */
 };
+
+#define INSPECT_WAITS 4
+
+/* A process, on this host or another, as it has answered a peer; so it is a stranger's word.  A later look may show
+ * the same one again.
+ */
+struct inspect_remote {
+	struct inspect_head head;
+	uint64_t age_ns;	/* since when it is known */
+	int32_t pid;		/* there */
+	int32_t rank;		/* -1: none */
+	uint32_t cnt;		/* of @wait */
+	uint32_t more;		/* waits that are not in it */
+	char host[64];
+	char command[32];
+	char addr[INSPECT_TEXT];
+	struct inspect_wait {
+		uint64_t tag, len, id;
+		uint8_t kind;	/* 1: a receive, 2: a send; with 4: tagged */
+		uint8_t zero[7];
+		char addr[INSPECT_TEXT];	/* whom it waits for; "": any */
+	} wait[INSPECT_WAITS];
+};
+_Static_assert(sizeof(struct inspect_remote) <= INSPECT_RECORD_MAX, "a record");
 
 /* inspect_next - the record at @at of @len bytes that have arrived.
  *

@@ -12,11 +12,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/auxv.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/os/process.h"
 #include "base/release.h"
 #include "base/thread.h"
@@ -85,8 +87,22 @@ static bool send_process(int fd, struct obj_look *look)
 	return send_look(&fd, look);
 }
 
+/* send_end - with what the answer has cost since @begin. */
+static bool send_end(int fd, struct obj_look *look, uint64_t begin)
+{
+	struct inspect_end *end;
+
+	look->len = 0;
+	end = obj_look_add(look, INSPECT_END, sizeof(*end));
+	end->steps = look->steps;
+	end->longest_ns = look->longest_ns;
+	end->spent_ns = clock_thread_ns() - begin + look->served_ns;
+	return send_look(&fd, look);
+}
+
 static void server_answer(int fd, struct obj_look *look)
 {
+	uint64_t begin = clock_thread_ns();
 	struct inspect_ask ask;
 
 	limit_time(fd);
@@ -94,12 +110,11 @@ static void server_answer(int fd, struct obj_look *look)
 	    ask.magic != INSPECT_MAGIC || ask.version != INSPECT_VERSION)
 		return;
 	look->want = ask.want;
+	look->steps = look->longest_ns = look->served_ns = 0;
 	if (!send_process(fd, look))
 		return;
 	obj_shown_each(look, WAIT_NS, send_look, &fd);
-	look->len = 0;
-	obj_look_add(look, INSPECT_END, sizeof(struct inspect_head));
-	send_look(&fd, look);
+	send_end(fd, look, begin);
 }
 
 static void *server_run(void *arg)
@@ -125,13 +140,32 @@ static void *server_run(void *arg)
 
 /* ---- start ----------------------------------------------------------------------------------- */
 
-static bool is_wanted(void)
-{
-	int wanted = 1;
+static enum obj_inspect whom = OBJ_INSPECT_USER;
 
-	fi_param_define(NULL, "inspect", FI_PARAM_BOOL, NULL);
-	fi_param_get_bool(NULL, "inspect", &wanted);
-	return wanted && !getauxval(AT_SECURE);
+static void read_whom(void)
+{
+	static const char *const no[] = { "0", "no", "n", "off", "false", "f" };
+	char *text = NULL;
+	size_t i;
+
+	fi_param_define(NULL, "inspect", FI_PARAM_STRING, "Who may look at endpoints: 0, 1, all");
+	if (fi_param_get_str(NULL, "inspect", &text) || !text)
+		text = "1";
+	if (!strcasecmp(text, "all"))
+		whom = OBJ_INSPECT_ALL;
+	for (i = 0; i < sizeof(no) / sizeof(no[0]); i++)
+		if (!strcasecmp(text, no[i]))
+			whom = OBJ_INSPECT_NONE;
+	if (getauxval(AT_SECURE))
+		whom = OBJ_INSPECT_NONE;
+}
+
+enum obj_inspect obj_server_whom(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, read_whom);
+	return whom;
 }
 
 void obj_server_start(void)
@@ -139,7 +173,7 @@ void obj_server_start(void)
 	pthread_t thread;
 	int fd;
 
-	if (atomic_exchange(&started, true) || !is_wanted())
+	if (atomic_exchange(&started, true) || !obj_server_whom())
 		return;
 	fd = obj_listener_open();
 	if (fd < 0)

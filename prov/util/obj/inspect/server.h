@@ -16,6 +16,14 @@
  */
 void obj_server_start(void);
 
+/* obj_server_whom - who may see what the endpoints do: FI_INSPECT.   Threading: any. */
+enum obj_inspect {
+	OBJ_INSPECT_NONE,	/* 0, or the process has changed its user or group by exec() */
+	OBJ_INSPECT_USER,	/* this user, root, and peers that have proven a key */
+	OBJ_INSPECT_ALL,	/* "all": peers without one, too */
+};
+enum obj_inspect obj_server_whom(void);
+
 /* obj_server_forked - in a forked child: it has none. */
 void obj_server_forked(void);
 

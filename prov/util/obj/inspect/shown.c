@@ -138,8 +138,16 @@ bool obj_look_ends(const struct obj_look *look)
 
 static bool shown_step(struct obj_shown *shown, struct obj_look *look)
 {
+	uint64_t begin = clock_thread_ns(), ns;
+	bool more;
+
 	look->end_ns = clock_ns() + OBJ_LOOK_STEP_NS;
-	return shown->step(shown, look);
+	more = shown->step(shown, look);
+	ns = clock_thread_ns() - begin;
+	look->steps++;
+	if (look->longest_ns < ns)
+		look->longest_ns = ns;
+	return more;
 }
 
 /* ---- the program's side ------------------------------------------------------------------ */
@@ -147,6 +155,7 @@ static bool shown_step(struct obj_shown *shown, struct obj_look *look)
 static void request_serve(struct obj_prog *prog)
 {
 	enum step_state asked = STEP_ASKED;
+	uint64_t begin;
 
 	if (!atomic_compare_exchange_strong(&request.state, &asked, STEP_TAKEN))
 		return;
@@ -154,7 +163,9 @@ static void request_serve(struct obj_prog *prog)
 		atomic_store(&request.state, STEP_ASKED);
 		return;
 	}
+	begin = clock_thread_ns();
 	request.more = shown_step(request.shown, request.look);
+	request.look->served_ns += clock_thread_ns() - begin;
 	atomic_store(&obj_asked, NULL);
 	atomic_store(&request.state, STEP_DONE);
 }

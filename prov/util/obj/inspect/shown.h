@@ -35,6 +35,9 @@ struct obj_look {
 	size_t pos, sub, done;	/* .. where in it */
 	void *at;		/* .. the same; see obj_shown_gone() */
 	uint64_t end_ns;	/* of this step */
+	/* of all steps so far, in processor time: so long is a group held, or a thread of the program kept */
+	uint64_t steps, longest_ns;
+	uint64_t served_ns;	/* by threads of the program, together */
 	size_t len;		/* bytes in @buf */
 	_Alignas(8) uint8_t buf[OBJ_LOOK_SIZE];
 };
