@@ -290,6 +290,7 @@ static void json_cost(struct json *j, const struct inspect_end *end)
 	json_real(j, "spent_us", (double) end->spent_ns / 1000, 1);
 	json_real(j, "longest_step_us", (double) end->longest_ns / 1000, 1);
 	json_u64(j, "steps", end->steps);
+	json_u64(j, "steps_beyond_20_us", end->long_steps);
 	json_end(j);
 }
 

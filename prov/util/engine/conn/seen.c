@@ -10,7 +10,7 @@
 #include "engine/tx.h"
 
 #define HEADS_STEP 512		/* chains of a table between two looks at the clock */
-#define PASSED_STEP 64		/* peers that are passed over, the same */
+#define PASSED_STEP 16		/* peers that are passed over, the same */
 #define CHAIN_MAX 32		/* receives that are looked at in one chain */
 
 enum part {
@@ -214,6 +214,7 @@ static void look_peer(struct eng_peer *peer, struct obj_look *look)
 	rec->fi_addr = peer->fi_addr;
 	copy_peer(peer, rec->addr);
 	eng_seen_peer(peer, rec, look->want, text);
+	obj_look_trim(look, rec);
 	path = *text ? obj_look_add(look, INSPECT_PATH_TEXT, sizeof(*path)) : NULL;
 	if (path)
 		memcpy(path->text, text, sizeof(text));

@@ -77,6 +77,7 @@ struct inspect_end {
 	uint64_t steps;		/* in which lists were read */
 	uint64_t longest_ns;	/* of the longest one: so long a lock was held at most, or a thread of the program kept */
 	uint64_t spent_ns;	/* by all threads of the process */
+	uint64_t long_steps;	/* of @steps, those beyond 20 us */
 };
 
 struct inspect_process {

@@ -95,6 +95,7 @@ static bool send_end(int fd, struct obj_look *look, uint64_t begin)
 	look->len = 0;
 	end = obj_look_add(look, INSPECT_END, sizeof(*end));
 	end->steps = look->steps;
+	end->long_steps = look->long_steps;
 	end->longest_ns = look->longest_ns;
 	end->spent_ns = clock_thread_ns() - begin + look->served_ns;
 	return send_look(&fd, look);
@@ -110,7 +111,7 @@ static void server_answer(int fd, struct obj_look *look)
 	    ask.magic != INSPECT_MAGIC || ask.version != INSPECT_VERSION)
 		return;
 	look->want = ask.want;
-	look->steps = look->longest_ns = look->served_ns = 0;
+	look->steps = look->long_steps = look->longest_ns = look->served_ns = 0;
 	if (!send_process(fd, look))
 		return;
 	obj_shown_each(look, WAIT_NS, send_look, &fd);

@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <time.h>
@@ -15,7 +16,10 @@
 #include "progress/asked.h"
 #include "progress/group.h"
 
-#define NAP_NS 50000		/* between two looks whether a request was served */
+#define NAP_NS 50000		/* between two looks whether a request was served; doubled, */
+#define NAP_MAX_NS 1600000	/* .. up to this; */
+#define NAP_ALONE_NS 25000000	/* .. where the program alone can serve it, which wakes the thread, up to this */
+#define LOOK_FULL (OBJ_LOOK_SIZE / 2)	/* bytes that are sent together */
 #define PATIENCE_NS 2000000	/* for the program's own progress, before the lock is tried for */
 #define LEAST_NS 10000000	/* for an endpoint, where the others have taken all the time */
 
@@ -33,6 +37,8 @@ enum step_state {
 	STEP_TAKEN,	/* it does */
 	STEP_DONE,
 };
+
+static sem_t served;	/* the inspecting thread is to look at the request */
 
 /* The one request.  @shown, @look and @more belong to the inspecting thread, but in TAKEN. */
 static struct {
@@ -52,6 +58,7 @@ static void after_fork(void)
 	list_init(&reg.all);
 	reg.next = NULL;
 	reg.cnt = 0;
+	sem_init(&served, 0, 0);
 	atomic_store(&obj_asked, NULL);
 	atomic_store(&request.state, STEP_NONE);
 	obj_server_forked();
@@ -60,6 +67,7 @@ static void after_fork(void)
 static void registry_start(void)
 {
 	list_init(&reg.all);
+	sem_init(&served, 0, 0);
 	obj_asked_take = request_serve;
 	pthread_atfork(NULL, NULL, after_fork);
 }
@@ -131,6 +139,18 @@ void *obj_look_add(struct obj_look *look, enum inspect_type type, size_t size)
 	return head;
 }
 
+void obj_look_trim(struct obj_look *look, void *rec)
+{
+	struct inspect_head *head = rec;
+	const uint64_t *words = rec;
+	size_t cnt = head->len / 8;
+
+	while (cnt > 1 && !words[cnt - 1])
+		cnt--;
+	look->len -= head->len - 8 * cnt;
+	head->len = (uint32_t) (8 * cnt);
+}
+
 bool obj_look_ends(const struct obj_look *look)
 {
 	return look->len + 4 * INSPECT_RECORD_MAX > sizeof(look->buf) || clock_ns() >= look->end_ns;
@@ -145,6 +165,7 @@ static bool shown_step(struct obj_shown *shown, struct obj_look *look)
 	more = shown->step(shown, look);
 	ns = clock_thread_ns() - begin;
 	look->steps++;
+	look->long_steps += ns > OBJ_LOOK_LONG_NS;
 	if (look->longest_ns < ns)
 		look->longest_ns = ns;
 	return more;
@@ -156,6 +177,7 @@ static void request_serve(struct obj_prog *prog)
 {
 	enum step_state asked = STEP_ASKED;
 	uint64_t begin;
+	size_t len;
 
 	if (!atomic_compare_exchange_strong(&request.state, &asked, STEP_TAKEN))
 		return;
@@ -164,10 +186,16 @@ static void request_serve(struct obj_prog *prog)
 		return;
 	}
 	begin = clock_thread_ns();
+	len = request.look->len;
 	request.more = shown_step(request.shown, request.look);
 	request.look->served_ns += clock_thread_ns() - begin;
+	if (request.more && request.look->len > len && request.look->len < LOOK_FULL) {
+		atomic_store(&request.state, STEP_ASKED);	/* the next poll goes on */
+		return;
+	}
 	atomic_store(&obj_asked, NULL);
 	atomic_store(&request.state, STEP_DONE);
+	sem_post(&served);
 }
 
 /* ---- the inspecting thread's side --------------------------------------------------------- */
@@ -239,21 +267,36 @@ static void give_up(struct obj_shown *shown)
 	pthread_mutex_unlock(&reg.lock);
 }
 
+static void wait_served(uint64_t ns)
+{
+	struct timespec end;
+
+	clock_gettime(CLOCK_REALTIME, &end);	/* the clock of sem_timedwait() */
+	end.tv_nsec += (long) ns;
+	end.tv_sec += end.tv_nsec / (long) CLOCK_NS_PER_S;
+	end.tv_nsec %= (long) CLOCK_NS_PER_S;
+	sem_timedwait(&served, &end);
+}
+
 /* one_step - until a step is taken, or @end_ns. */
 static enum outcome one_step(struct obj_shown *shown, struct obj_look *look, uint64_t *patient_ns,
 			     uint64_t end_ns)
 {
+	uint64_t nap = NAP_NS, nap_max = NAP_MAX_NS;
 	enum outcome out;
 
 	pthread_mutex_lock(&reg.lock);
-	if (request.shown == shown)
+	if (request.shown == shown) {	/* else it has closed */
 		request_ask(shown, look);
+		nap_max = shown->prog->lock.kind == LOCK_NONE ? NAP_ALONE_NS : NAP_MAX_NS;
+	}
 	pthread_mutex_unlock(&reg.lock);
 	for (;;) {
 		out = request_outcome(shown, look, clock_ns() < *patient_ns);
 		if (out != OUT_WAIT || clock_ns() >= end_ns)
 			break;
-		nanosleep(&(struct timespec) { .tv_nsec = NAP_NS }, NULL);
+		wait_served(nap);
+		nap = 2 * nap < nap_max ? 2 * nap : nap_max;
 	}
 	return out;
 }
@@ -264,22 +307,25 @@ static bool look_at(struct obj_shown *shown, struct obj_look *look, uint64_t end
 {
 	uint64_t now = clock_ns(), patient_ns = now + PATIENCE_NS;
 	enum outcome out;
-	bool goes_on;
+	bool goes_on = true;
+	size_t before;
 
 	if (end_ns < now + LEAST_NS)
 		end_ns = now + LEAST_NS;
 	look->part = 0;
-	look->pos = look->sub = look->done = 0;
+	look->pos = look->sub = look->done = look->len = 0;
 	look->at = NULL;
 	do {
-		look->len = 0;
+		before = look->len;
 		out = one_step(shown, look, &patient_ns, end_ns);
+		if (out == OUT_MORE && look->len > before && look->len < LOOK_FULL)
+			continue;
 		if (out == OUT_WAIT) {
 			give_up(shown);
-			look->len = 0;
 			obj_look_add(look, INSPECT_LATE, sizeof(struct inspect_head));
 		}
 		goes_on = out == OUT_GONE || send(arg, look);
+		look->len = 0;
 	} while (out == OUT_MORE && goes_on);
 	if (out == OUT_MORE)
 		give_up(shown);

@@ -25,8 +25,9 @@
 struct obj_prog;
 struct obj_shown;
 
-#define OBJ_LOOK_SIZE 16384
+#define OBJ_LOOK_SIZE 65536
 #define OBJ_LOOK_STEP_NS 10000	/* a step ends after so long */
+#define OBJ_LOOK_LONG_NS 20000	/* one that lasts longer is counted */
 
 /* One look at an endpoint, and how far it is. */
 struct obj_look {
@@ -36,7 +37,7 @@ struct obj_look {
 	void *at;		/* .. the same; see obj_shown_gone() */
 	uint64_t end_ns;	/* of this step */
 	/* of all steps so far, in processor time: so long is a group held, or a thread of the program kept */
-	uint64_t steps, longest_ns;
+	uint64_t steps, long_steps, longest_ns;
 	uint64_t served_ns;	/* by threads of the program, together */
 	size_t len;		/* bytes in @buf */
 	_Alignas(8) uint8_t buf[OBJ_LOOK_SIZE];
@@ -60,9 +61,11 @@ struct obj_shown {
 void obj_shown_add(struct obj_shown *shown);
 void obj_shown_remove(struct obj_shown *shown);
 
-/* obj_look_add - a zeroed record of @size bytes, or NULL: the step ends.
+/* obj_look_trim - what was added last ends where only zeros follow, which a record need not have.
+ * obj_look_add - a zeroed record of @size bytes, or NULL: the step ends.
  * obj_look_ends - is the step over?
  */
+void obj_look_trim(struct obj_look *look, void *rec);
 void *obj_look_add(struct obj_look *look, enum inspect_type type, size_t size);
 bool obj_look_ends(const struct obj_look *look);
 
