@@ -72,3 +72,11 @@ util_pingpong_options_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
 util_pingpong_ctrl_test_SOURCES = util/pingpong/ctrl_test.c util/pingpong/ctrl.c util/pingpong/options.c
 util_pingpong_ctrl_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
 endif
+
+# The fuzzer needs clang: make util/top/fuzz_answer CC=clang
+EXTRA_PROGRAMS += util/top/fuzz_answer
+util_top_fuzz_answer_SOURCES = util/top/fuzz_answer.c util/json.c util/top/find.c util/top/gather.c util/top/metrics.c \
+	util/top/remote.c util/top/show.c util/top/since.c util/top/waits.c
+util_top_fuzz_answer_CFLAGS = $(AM_CFLAGS) -fsanitize=fuzzer,address
+util_top_fuzz_answer_LDFLAGS = -fsanitize=fuzzer,address
+util_top_fuzz_answer_LDADD =
