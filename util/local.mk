@@ -38,6 +38,7 @@ util_fi_top_SOURCES = \
 	util/top/since.c util/top/since.h \
 	util/top/view.c util/top/view.h \
 	util/top/waits.c
+util_fi_top_LDADD = src/base/libbase.la
 
 util_fi_pingpong_SOURCES = \
 	util/json.c util/json.h \

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../link.h"
+#include "base/os/process.h"
 #include "secure/handshake.h"
 #include "secure/policy.h"
 #include "secure/secret.h"
@@ -34,13 +34,6 @@ struct pair {
 } __attribute__((packed));
 _Static_assert(sizeof(struct pair) == SEC_TO_SIZE, "it is what the client means to reach");
 
-static uint64_t find_pid_ns(void)
-{
-	struct stat st;
-
-	return stat("/proc/self/ns/pid", &st) ? 0 : st.st_ino;
-}
-
 static void set_pair(const struct shm_conn *conn, struct sec_shake_attr *attr)
 {
 	uint32_t own = (uint32_t) getpid(), peer = (uint32_t) conn->pid;
@@ -48,7 +41,7 @@ static void set_pair(const struct shm_conn *conn, struct sec_shake_attr *attr)
 		.tag = "SM",
 		.server = attr->server ? own : peer,
 		.client = attr->server ? peer : own,
-		.pid_ns = find_pid_ns(),
+		.pid_ns = os_namespace("pid"),
 	};
 
 	memcpy(attr->to, &pair, sizeof(pair));

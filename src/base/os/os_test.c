@@ -8,9 +8,11 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -262,6 +264,35 @@ static void test_peer(void **state)
 	close(fds[1]);
 }
 
+/* The overflow user is any one that is not mapped, but where all are. */
+static void test_user_unmapped(void **state)
+{
+	unsigned overflow = 65534;
+	FILE *file = fopen("/proc/sys/kernel/overflowuid", "re");
+	pid_t pid;
+	int status;
+
+	assert_true(!file || fscanf(file, "%u", &overflow) == 1);
+	if (file)
+		fclose(file);
+	assert_false(os_user_unmapped(overflow + 1));
+	assert_false(os_user_unmapped(overflow - 1));
+	pid = fork();
+	if (!pid) {
+		if (unshare(CLONE_NEWUSER))
+			_exit(77);
+		_exit(!os_user_unmapped(overflow) || os_user_unmapped(overflow - 1));
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if (status == 77 << 8)
+		skip();
+#ifdef PORTABLE
+	assert_int_equal(status, 1 << 8);
+#else
+	assert_int_equal(status, 0);
+#endif
+}
+
 static void test_identity(void **state)
 {
 	char one[64] = "", two[64] = "", name[32] = "?";
@@ -289,6 +320,7 @@ int main(void)
 		cmocka_unit_test(test_memory_of_process),
 		cmocka_unit_test(test_process_ends),
 		cmocka_unit_test(test_peer),
+		cmocka_unit_test(test_user_unmapped),
 		cmocka_unit_test(test_identity),
 	};
 

@@ -4,8 +4,8 @@
 /*
  * process.h - other processes, and what identifies them.
  *
- * Linux: process_vm_readv(2), pidfd_open(2), /proc. POSIX: none of it but the user of a peer; callers do
- * without: copies go through shared memory, and a host has no mark, so that tcp does not leave its sockets.
+ * Linux: process_vm_readv(2), pidfd_open(2), /proc. POSIX: none of it but the user of a peer, and no
+ * namespaces of users; callers do without: copies go through shared memory, and a host has no mark, so that tcp does not leave its sockets.
  */
 #ifndef OS_PROCESS_H
 #define OS_PROCESS_H
@@ -34,6 +34,12 @@ int os_process_open(pid_t pid);
  * Returns 0, or a negative errno.
  */
 int os_process_peer(int fd, pid_t *pid_p, uid_t *uid_p);
+
+/* os_user_unmapped - may @uid stand for any user that this user namespace does not map?  All of these have one
+ * number, the overflow user, which a user of the namespace may have as well, so that two processes with it
+ * need not have the same user.
+ */
+bool os_user_unmapped(uid_t uid);
 
 /* os_process_command - the name of this process, or "". */
 void os_process_command(char *buf, size_t size);

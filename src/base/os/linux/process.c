@@ -116,6 +116,25 @@ int os_process_peer(int fd, pid_t *pid_p, uid_t *uid_p)
 	return 0;
 }
 
+bool os_user_unmapped(uid_t uid)
+{
+	unsigned overflow = 65534, first, outside, cnt;
+	bool all = false;
+	char text[16];
+	FILE *map;
+
+	if (read_text("/proc/sys/kernel/overflowuid", text, sizeof(text)) > 0)
+		overflow = (unsigned) strtoul(text, NULL, 10);
+	if (uid != overflow)
+		return false;
+	map = fopen("/proc/self/uid_map", "re");
+	while (map && !all && fscanf(map, "%u %u %u", &first, &outside, &cnt) == 3)
+		all = cnt == UINT32_MAX;
+	if (map)
+		fclose(map);
+	return !all;
+}
+
 void os_process_command(char *buf, size_t size)
 {
 	if (read_text("/proc/self/comm", buf, size) < 0)

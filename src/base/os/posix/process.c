@@ -51,6 +51,11 @@ int os_process_peer(int fd, pid_t *pid_p, uid_t *uid_p)
 }
 #endif
 
+bool os_user_unmapped(uid_t uid)
+{
+	return false;
+}
+
 void os_process_command(char *buf, size_t size)
 {
 	*buf = '\0';
