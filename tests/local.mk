@@ -75,7 +75,7 @@ script_tests = \
 	tests/wire/table_test
 dist_check_SCRIPTS += $(script_tests)
 TESTS += $(script_tests)
-EXTRA_DIST += tests/README.md tests/tap.sh tests/valgrind.supp tests/compat/two.c tests/cross/README.md
+EXTRA_DIST += tests/README.md tests/tap.sh tests/valgrind.supp tests/compat/two.c tests/compat/loadable.c tests/cross/README.md
 dist_noinst_SCRIPTS += tests/cross/cmocka tests/cross/units
 
 # The limit that a program sets itself.

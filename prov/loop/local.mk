@@ -16,9 +16,9 @@ if HAVE_LOOP
 if HAVE_LOOP_DL
 pkglib_LTLIBRARIES += libloop-fi.la
 libloop_fi_la_SOURCES = $(loop_sources)
-libloop_fi_la_CPPFLAGS = $(AM_CPPFLAGS) -DFI_PROV_DL
-libloop_fi_la_LIBADD = $(prov_util_libs) src/libfabric.la
-libloop_fi_la_LDFLAGS = -module -avoid-version -shared -export-dynamic -Wl,-z,nodelete
+libloop_fi_la_CPPFLAGS = $(dl_prov_cppflags)
+libloop_fi_la_LIBADD = $(dl_prov_libs)
+libloop_fi_la_LDFLAGS = $(dl_prov_ldflags)
 else
 noinst_LTLIBRARIES += prov/loop/libloop.la
 prov_loop_libloop_la_SOURCES = $(loop_sources)

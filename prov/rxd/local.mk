@@ -61,9 +61,9 @@ prov_rxd_librxdlink_la_SOURCES = $(rxd_pure_sources) $(rxd_link_sources)
 if HAVE_RXD_DL
 pkglib_LTLIBRARIES += librxd-fi.la
 librxd_fi_la_SOURCES = $(rxd_prov_sources)
-librxd_fi_la_CPPFLAGS = $(AM_CPPFLAGS) -DFI_PROV_DL
-librxd_fi_la_LIBADD = prov/rxd/librxdlink.la $(prov_util_libs) src/libfabric.la
-librxd_fi_la_LDFLAGS = -module -avoid-version -shared -export-dynamic -Wl,-z,nodelete
+librxd_fi_la_CPPFLAGS = $(dl_prov_cppflags)
+librxd_fi_la_LIBADD = prov/rxd/librxdlink.la $(dl_prov_libs)
+librxd_fi_la_LDFLAGS = $(dl_prov_ldflags)
 else
 noinst_LTLIBRARIES += prov/rxd/librxd.la
 prov_rxd_librxd_la_SOURCES = $(rxd_prov_sources)

@@ -33,9 +33,9 @@ prov_rxm_librxmlink_la_SOURCES = $(rxm_link_sources)
 if HAVE_RXM_DL
 pkglib_LTLIBRARIES += librxm-fi.la
 librxm_fi_la_SOURCES = prov/rxm/prov.c
-librxm_fi_la_CPPFLAGS = $(AM_CPPFLAGS) -DFI_PROV_DL
-librxm_fi_la_LIBADD = prov/rxm/librxmlink.la $(prov_util_libs) src/libfabric.la
-librxm_fi_la_LDFLAGS = -module -avoid-version -shared -export-dynamic -Wl,-z,nodelete
+librxm_fi_la_CPPFLAGS = $(dl_prov_cppflags)
+librxm_fi_la_LIBADD = prov/rxm/librxmlink.la $(dl_prov_libs)
+librxm_fi_la_LDFLAGS = $(dl_prov_ldflags)
 else
 noinst_LTLIBRARIES += prov/rxm/librxm.la
 prov_rxm_librxm_la_SOURCES = prov/rxm/prov.c

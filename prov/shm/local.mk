@@ -48,9 +48,9 @@ prov_shm_libshmlink_la_SOURCES = $(shm_link_sources)
 if HAVE_SHM_DL
 pkglib_LTLIBRARIES += libshm-fi.la
 libshm_fi_la_SOURCES = prov/shm/prov.c
-libshm_fi_la_CPPFLAGS = $(AM_CPPFLAGS) -DFI_PROV_DL
-libshm_fi_la_LIBADD = $(prov_util_libs) src/libfabric.la
-libshm_fi_la_LDFLAGS = -module -avoid-version -shared -export-dynamic -Wl,-z,nodelete
+libshm_fi_la_CPPFLAGS = $(dl_prov_cppflags)
+libshm_fi_la_LIBADD = $(dl_prov_libs)
+libshm_fi_la_LDFLAGS = $(dl_prov_ldflags)
 else
 noinst_LTLIBRARIES += prov/shm/libshm.la
 prov_shm_libshm_la_SOURCES = prov/shm/prov.c

@@ -57,9 +57,9 @@ prov_tcp_libtcplink_la_SOURCES = $(tcp_link_sources)
 if HAVE_TCP_DL
 pkglib_LTLIBRARIES += libtcp-fi.la
 libtcp_fi_la_SOURCES = prov/tcp/prov.c
-libtcp_fi_la_CPPFLAGS = $(AM_CPPFLAGS) -DFI_PROV_DL
-libtcp_fi_la_LIBADD = prov/tcp/libtcplink.la $(prov_util_libs) src/libfabric.la
-libtcp_fi_la_LDFLAGS = -module -avoid-version -shared -export-dynamic -Wl,-z,nodelete
+libtcp_fi_la_CPPFLAGS = $(dl_prov_cppflags)
+libtcp_fi_la_LIBADD = prov/tcp/libtcplink.la $(dl_prov_libs)
+libtcp_fi_la_LDFLAGS = $(dl_prov_ldflags)
 else
 noinst_LTLIBRARIES += prov/tcp/libtcp.la
 prov_tcp_libtcp_la_SOURCES = prov/tcp/prov.c

@@ -23,9 +23,9 @@ if HAVE_UDP_DL
 AM_TESTS_ENVIRONMENT += FI_PROVIDER_PATH='$(abs_top_builddir)/.libs'; export FI_PROVIDER_PATH;
 pkglib_LTLIBRARIES += libudp-fi.la
 libudp_fi_la_SOURCES = $(udp_sources)
-libudp_fi_la_CPPFLAGS = $(AM_CPPFLAGS) -DFI_PROV_DL
-libudp_fi_la_LIBADD = $(prov_util_libs) src/libfabric.la
-libudp_fi_la_LDFLAGS = -module -avoid-version -shared -export-dynamic -Wl,-z,nodelete
+libudp_fi_la_CPPFLAGS = $(dl_prov_cppflags)
+libudp_fi_la_LIBADD = $(dl_prov_libs)
+libudp_fi_la_LDFLAGS = $(dl_prov_ldflags)
 else
 noinst_LTLIBRARIES += prov/udp/libudp.la
 prov_udp_libudp_la_SOURCES = $(udp_sources)

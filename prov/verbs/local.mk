@@ -78,9 +78,9 @@ if HAVE_VERBS
 if HAVE_VERBS_DL
 pkglib_LTLIBRARIES += libverbs-fi.la
 libverbs_fi_la_SOURCES = $(verbs_sources)
-libverbs_fi_la_CPPFLAGS = $(AM_CPPFLAGS) -DFI_PROV_DL
-libverbs_fi_la_LIBADD = $(prov_util_libs) src/libfabric.la
-libverbs_fi_la_LDFLAGS = -module -avoid-version -shared -export-dynamic -Wl,-z,nodelete
+libverbs_fi_la_CPPFLAGS = $(dl_prov_cppflags)
+libverbs_fi_la_LIBADD = $(dl_prov_libs)
+libverbs_fi_la_LDFLAGS = $(dl_prov_ldflags)
 else
 noinst_LTLIBRARIES += prov/verbs/libverbs.la
 prov_verbs_libverbs_la_SOURCES = $(verbs_sources)

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
+# a part of each provider that is a file of its own
+noinst_LTLIBRARIES += src/base/libcalls.la
+src_base_libcalls_la_SOURCES = src/base/module/calls.c src/base/module/calls.h
+
 noinst_LTLIBRARIES += src/base/libbase.la
 src_base_libbase_la_SOURCES = \
 	src/base/array.h \
@@ -19,6 +23,7 @@ src_base_libbase_la_SOURCES = \
 	src/base/list.h \
 	src/base/lock.c \
 	src/base/lock.h \
+	src/base/module/calls.h \
 	src/base/monitor.h \
 	src/base/net_addr.c \
 	src/base/net_addr.h \

@@ -30,13 +30,23 @@
 
 #ifdef FI_PROV_DL
 
-#define OFI_PROVIDER_INI(prov)						\
-	FI_EXT_INI
+#include "base/module/calls.h"
 
-#define OFI_PROVIDER_INI2(prov)						\
+struct fi_provider *fi_prov_ini2(void);
+
+/* Without the calls of the library (module/calls.h) the file has no provider. */
+#define OFI_PROVIDER_ENTRY(prov, entry)					\
+	static struct fi_provider *fi_##prov##_ini(void);		\
 	__attribute__((visibility("default")))				\
-	struct fi_provider *fi_prov_ini2(void);				\
-	struct fi_provider *fi_prov_ini2(void)
+	struct fi_provider *entry(void)					\
+	{								\
+		return base_calls_taken() ? fi_##prov##_ini() : NULL;	\
+	}								\
+	static struct fi_provider *fi_##prov##_ini(void)
+
+#define OFI_PROVIDER_INI(prov)	OFI_PROVIDER_ENTRY(prov, fi_prov_ini)
+
+#define OFI_PROVIDER_INI2(prov)	OFI_PROVIDER_ENTRY(prov, fi_prov_ini2)
 
 #else
 

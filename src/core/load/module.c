@@ -9,6 +9,7 @@
 
 #include <rdma/fi_errno.h>
 
+#include "base/module/calls.h"
 #include "core/log.h"
 #include "core/module.h"
 
@@ -163,6 +164,31 @@ static bool prov_take(struct core_module *module, int i, struct fi_provider *fi)
 	return true;
 }
 
+static const struct base_calls calls = {
+	.size = sizeof(calls),
+	.getinfo = fi_getinfo,
+	.freeinfo = fi_freeinfo,
+	.dupinfo = fi_dupinfo,
+	.fabric = fi_fabric,
+	.open = fi_open,
+	.strerror = fi_strerror,
+	.tostr_r = fi_tostr_r,
+	.log_enabled = fi_log_enabled,
+	.log_ready = fi_log_ready,
+	.log = fi_log,
+	.param_define = fi_param_define,
+	.param_get = fi_param_get,
+};
+
+static void hand_calls(const struct core_module *module)
+{
+	base_calls_take_fn *take;
+
+	*(void **) &take = dlsym(module->dl, BASE_CALLS_TAKE);
+	if (take)
+		take(&calls);
+}
+
 /* RTLD_LOCAL: two provider files may define the same symbols.  RTLD_NOW: one that lacks a symbol is
  * refused here, and does not end the program at a later call.
  */
@@ -187,6 +213,7 @@ static int module_file_open(struct core_module *module)
 			  module->path);
 		return -FI_ENODEV;
 	}
+	hand_calls(module);
 	return 0;
 }
 

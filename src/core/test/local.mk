@@ -12,7 +12,8 @@ check_LTLIBRARIES += \
 	src/core/test/one/libgamma-fi.la \
 	src/core/test/one/libofi_over-fi.la \
 	src/core/test/two/libalpha-fi.la \
-	src/core/test/future/libfuture-fi.la
+	src/core/test/future/libfuture-fi.la \
+	src/core/test/own/libown-fi.la
 
 # alpha 1.0, which brings beta along
 src_core_test_one_libalpha_fi_la_SOURCES = $(testprov_sources)
@@ -50,3 +51,10 @@ src_core_test_future_libfuture_fi_la_CPPFLAGS = $(testprov_cppflags) \
 	-DTESTPROV_INTERFACE='FI_VERSION(99,0)' -DTESTPROV_TAG=5
 src_core_test_future_libfuture_fi_la_LDFLAGS = $(testprov_ldflags)
 src_core_test_future_libfuture_fi_la_LIBADD = $(testprov_libs)
+
+# as the providers of this tree are: it calls the library that has loaded it
+src_core_test_own_libown_fi_la_SOURCES = $(testprov_sources)
+src_core_test_own_libown_fi_la_CPPFLAGS = $(testprov_cppflags) -DTESTPROV_OWN \
+	-DTESTPROV_NAME='"own"' -DTESTPROV_VERSION='FI_VERSION(1,0)' -DTESTPROV_TAG=6
+src_core_test_own_libown_fi_la_LDFLAGS = $(testprov_ldflags) -Wl,-z,defs
+src_core_test_own_libown_fi_la_LIBADD = src/base/libcalls.la

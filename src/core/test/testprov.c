@@ -8,6 +8,7 @@
  *   TESTPROV_VERSION     its version
  *   TESTPROV_INTERFACE   the interface it was "written for"
  *   TESTPROV_TAG         a number that tells the files apart
+ *   TESTPROV_OWN         built as those of this tree are (base/module/calls.h), else as others are
  */
 
 #include <dlfcn.h>
@@ -152,7 +153,11 @@ static struct fi_provider first = {
 	.cleanup = cleanup,
 };
 
+#ifdef TESTPROV_OWN
 OFI_PROVIDER_INI(testprov)
+#else
+FI_EXT_INI
+#endif
 {
 	fi_param_define(&first, "speed", FI_PARAM_INT, "Nothing in particular");
 	return &first;
@@ -175,7 +180,8 @@ static struct fi_provider second = {
 	.cleanup = cleanup,
 };
 
-OFI_PROVIDER_INI2(testprov)
+__attribute__((visibility("default")))
+struct fi_provider *fi_prov_ini2(void)
 {
 	return &second;
 }
