@@ -11,7 +11,7 @@ tap_done=0
 tap_pids=()
 tap_dir=$(mktemp -d) || exit 1
 tap_lib=$top_builddir/src/.libs
-within=$(cd "$top_srcdir" && pwd)/tests/within	# "$within" SECONDS COMMAND...: the limit of a command
+within=$(cd "${BASH_SOURCE[0]%/*}" && pwd)/within	# "$within" SECONDS COMMAND...: the limit of a command
 
 tap_cleanup() {
 	local pid
