@@ -5,6 +5,9 @@
  * /sys/kernel/debug/kofi_test/cost steps the processor through them by its trap flag, and names the
  * functions in their sequence, each with the number of its instructions there.
  *
+ * Each is counted SAMPLES times, and the one of the fewest instructions is shown: what is preempted counts
+ * the scheduler, too.
+ *
  * "call" is what the caller runs, from the call to its return.  "work" is the provider's work item
  * that the call queues, from its first instruction to the second time that it enters the socket:
  * with the header, which is stepped over, and with the payload.
@@ -20,6 +23,7 @@
 #include "test.h"
 
 #define STEPS	16384
+#define SAMPLES	5
 #define LEN	4096
 #define CAPS	(FI_MSG | FI_RMA)
 
@@ -31,6 +35,8 @@ static struct {
 	bool		armed;		/* the next work item is recorded */
 	unsigned long	over;		/* stepped over until here, or 0 */
 	unsigned int	sockets;	/* entered */
+	unsigned long	*least;		/* the shortest recording of a series */
+	unsigned int	least_cnt;	/* 0: none yet */
 } rec;
 
 static bool is_socket(unsigned long ip)
@@ -113,7 +119,14 @@ static void begin(void)
 	rec.sockets = 0;
 }
 
-static int step_call(call_fn fn, const struct call *c)
+/* What is new in the first calls is not counted. */
+static ssize_t step_none(call_fn fn, const struct call *c)
+{
+	begin();
+	return fn(c);
+}
+
+static noinline ssize_t step_call(call_fn fn, const struct call *c)
 {
 	ssize_t ret;
 
@@ -128,11 +141,20 @@ static int step_call(call_fn fn, const struct call *c)
 	return ret;
 }
 
-static int step_work(call_fn fn, const struct call *c)
+static ssize_t step_work(call_fn fn, const struct call *c)
 {
 	begin();
 	rec.armed = true;
 	return fn(c);
+}
+
+/* What was recorded, if it came to its end and is shorter than all before it. */
+static void keep_least(bool ended)
+{
+	if (!ended || !rec.cnt || (rec.least_cnt && rec.cnt >= rec.least_cnt))
+		return;
+	swap(rec.ip, rec.least);
+	rec.least_cnt = rec.cnt;
 }
 
 /* Functions in their sequence. */
@@ -141,8 +163,8 @@ static void show(struct seq_file *seq, const char *what, const char *where)
 	char name[KSYM_SYMBOL_LEN], last[KSYM_SYMBOL_LEN] = "";
 	unsigned int i, run = 0;
 
-	for (i = 0; i < rec.cnt; i++) {
-		snprintf(name, sizeof(name), "%ps", (void *)rec.ip[i]);
+	for (i = 0; i < rec.least_cnt; i++) {
+		snprintf(name, sizeof(name), "%ps", (void *)rec.least[i]);
 		if (run && strcmp(name, last)) {
 			seq_printf(seq, "%s %s %u %s\n", what, where, run, last);
 			run = 0;
@@ -166,21 +188,39 @@ static int settle(struct pair *p, call_fn fn, int ret)
 	return ret;
 }
 
-static int measure(struct seq_file *seq, struct pair *p, const char *what, call_fn fn,
-		   const struct call *c, void *sink, bool work)
+typedef ssize_t (*step_fn)(call_fn fn, const struct call *c);
+
+/* One after another, each by "step": as it is, or recorded. */
+static int transfer(struct pair *p, step_fn step, call_fn fn, const struct call *c, void *sink)
 {
 	int i, ret = 0;
 
-	for (i = 0; i < 4 && !ret; i++) {
+	rec.least_cnt = 0;
+	for (i = 0; i < SAMPLES && !ret; i++) {
 		if (fn == call_send)
 			ret = fi_recv(p->b.ep, sink, LEN, NULL, FI_ADDR_UNSPEC, NULL);
 		if (!ret)
-			ret = i == 2 ? step_call(fn, c) : i == 3 && work ? step_work(fn, c) : fn(c);
+			ret = step(fn, c);
 		ret = settle(p, fn, ret);
 		rec.on = false;
-		if (i == 2 || (i == 3 && work))
-			show(seq, what, i == 2 ? "call" : "work");
+		keep_least(step != step_work || rec.sockets == 2);
 	}
+	return ret;
+}
+
+static int measure(struct seq_file *seq, struct pair *p, const char *what, call_fn fn,
+		   const struct call *c, void *sink, bool work)
+{
+	int ret = transfer(p, step_none, fn, c, sink);
+
+	if (!ret)
+		ret = transfer(p, step_call, fn, c, sink);
+	if (!ret)
+		show(seq, what, "call");
+	if (!ret && work)
+		ret = transfer(p, step_work, fn, c, sink);
+	if (!ret && work)
+		show(seq, what, "work");
 	return ret;
 }
 
@@ -195,9 +235,10 @@ int test_cost(struct test *t, struct seq_file *seq)
 	int ret;
 
 	rec.ip = kvcalloc(STEPS, sizeof(*rec.ip), GFP_KERNEL);
+	rec.least = kvcalloc(STEPS, sizeof(*rec.least), GFP_KERNEL);
 	ret = pair_open(t, &p, FI_EP_MSG, CAPS);
 	if (!ret)
-		ret = rec.ip && near && far ? 0 : -FI_ENOMEM;
+		ret = rec.ip && rec.least && near && far ? 0 : -FI_ENOMEM;
 	if (!ret)
 		ret = region_open(&p.b, far, LEN, FI_REMOTE_WRITE, &r);
 	if (ret)
@@ -219,6 +260,8 @@ out:
 	free_page((unsigned long)near);
 	free_page((unsigned long)far);
 	kvfree(rec.ip);
+	kvfree(rec.least);
 	rec.ip = NULL;
+	rec.least = NULL;
 	return ret;
 }
