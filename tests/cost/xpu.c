@@ -5,7 +5,9 @@
  * xpu - puts of 8 bytes by the host and by a device, which is a thread of this process, each call
  * in a separate function, so that callgrind can count it (device_cost).
  *
- *   xpu PROVIDER COUNT host|device
+ *   xpu PROVIDER COUNT host|device|lines
+ *
+ * "lines" is "device" that first says where the rings lie, so that accesses can be told by a trace.
  *
  * Two endpoints of one process; each round puts once and reads the completion.
  */
@@ -180,9 +182,24 @@ static void device_round(void)
 	must("fi_xpu_cq_read", (long) count_device_read(&entry));
 }
 
+static void show_ring(const char *name, const void *ring, const void *end)
+{
+	fprintf(stderr, "ring %s %lx %lx\n", name, (unsigned long) (uintptr_t) ring,
+		(unsigned long) (uintptr_t) end);
+}
+
+static void show_rings(void)
+{
+	const struct fi_xpu_ring_ep *records = fi_xpu_ring_of(&device_ep.fid);
+	const struct fi_xpu_ring_cq *entries = fi_xpu_ring_of(&device_cq.fid);
+
+	show_ring("records", records, records->records + records->mask + 1);
+	show_ring("entries", entries, entries->entries + entries->mask + 1);
+}
+
 static void close_all(void)
 {
-	struct fid *order[] = { &mr->fid, &ep[0]->fid, &ep[1]->fid, &cq[0]->fid, &cq[1]->fid, &av->fid,
+	struct fid *order[] = { &ep[0]->fid, &ep[1]->fid, &mr->fid, &cq[0]->fid, &cq[1]->fid, &av->fid,
 				ctx ? &ctx->fid : NULL, &domain->fid, &fabric->fid };
 
 	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
@@ -193,13 +210,16 @@ static void close_all(void)
 
 int main(int argc, char **argv)
 {
-	int cnt = argc > 3 ? atoi(argv[2]) : 0, device = argc > 3 && !strcmp(argv[3], "device");
+	int cnt = argc > 3 ? atoi(argv[2]) : 0, lines = argc > 3 && !strcmp(argv[3], "lines");
+	int device = lines || (argc > 3 && !strcmp(argv[3], "device"));
 
 	if (cnt < 1 || (!device && strcmp(argv[3], "host"))) {
-		fprintf(stderr, "usage: xpu PROVIDER COUNT host|device\n");
+		fprintf(stderr, "usage: xpu PROVIDER COUNT host|device|lines\n");
 		return 2;
 	}
 	open_all(argv[1], device);
+	if (lines)
+		show_rings();
 	for (int i = 0; i < cnt; i++)
 		(device ? device_round : host_round)();
 	close_all();
