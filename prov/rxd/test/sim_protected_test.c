@@ -357,7 +357,7 @@ static void resets_are_forged(void)
 	for (bit = 8 * offsetof(struct rxd_hdr, conn); bit < 8 * sizeof(reset_seen); bit++)
 		say_reset(PORT(1), bit);
 	CHECK(!nodes_downs && sec_of(0, 1)->peer_cid == old);
-	say_reset(PORT(2), UINT32_MAX);		/* true, whoever brings it */
+	say_reset(PORT(2), UINT32_MAX);		/* from any source: the token is what counts */
 	CHECK(nodes_downs == 1 && nodes_last_err == FI_ECONNRESET);
 	nodes_downs = 0;
 	CHECK(say(0, 1) && say(1, 0));
