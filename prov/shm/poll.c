@@ -8,8 +8,8 @@
  * has rung.  With a single connection most polls look at one word, the next slot of its ring (poll_all(), find_sole()),
  * and reads of a queue look at that word by themselves between two polls (struct obj_still).
  *
- * Sockets.  They carry handshakes, wake-ups and the loss of peers.  They are looked at twice a millisecond while the
- * rings show all else that comes, and more often while a handshake is in flight.
+ * Sockets.  They carry handshakes, wake-ups and the loss of peers.  They are looked at once per tick of the coarse clock
+ * while the rings show all else that comes, and more often while a handshake is in flight.
  *
  * Sleeping.  poller_arm() says in the segments of all active connections that the poller sleeps, makes a barrier, and
  * looks once more: a sender either sees that, and wakes it by a byte on its socket, or its packet is found by that
@@ -31,9 +31,10 @@
 #include "link.h"
 #include "seg.h"
 
-#define TICK_EVERY 8		/* polls between two reads of the cycle counter */
-#define ASKED_IN_MS 512		/* looks at the sockets a millisecond, at most, while something may come there */
-#define SELDOM_IN_MS 2		/* the same while the rings show all else */
+#define TICK_EVERY 8		/* polls between two reads of the clock */
+#define WAIT_EVERY 32		/* polls, or such rounds, between two looks at the sockets */
+#define WAIT_SELDOM 1024	/* the same while all connections are active: the clock decides before that */
+#define WAIT_HANDSHAKE 8		/* the same while a handshake is in flight */
 #define FRONT_MAX 32		/* active connections whose rings are looked at in each poll, */
 #define FRONT_CROWDED 2		/* .. unless there are more than this and processes take turns: then none */
 #define RETRY_SLEEP_NS CLOCK_NS_PER_MS	/* the longest sleep of which a sender may not know: see go_to_sleep() */
@@ -93,12 +94,25 @@ void shm_bell_free(struct shm_bell_set *set)
 
 /* ---- sockets --------------------------------------------------------------------------- */
 
+/* pause_waits - how long until the next look at the sockets, after one that returned @cnt events. */
+static void pause_waits(struct shm_poller *poller, int cnt)
+{
+	if (cnt)		/* more may follow at once */
+		poller->until_wait = 0;
+	else if (poller->handshake_cnt)
+		poller->until_wait = WAIT_HANDSHAKE;
+	else
+		poller->until_wait = poller->active_cnt < poller->ready_cnt ? WAIT_EVERY : WAIT_SELDOM;
+}
+
 static int ask_sockets(struct shm_poller *poller)
 {
 	int cnt;
 
+	poller->tick = clock_coarse_ns();
 	cnt = chan_poller_events(&poller->base);
-	poller->silent = cnt ? 0 : clock_cycles();	/* more may follow at once */
+	poller->silent = cnt ? 0 : clock_cycles();
+	pause_waits(poller, cnt);
 	return cnt;
 }
 
@@ -230,7 +244,7 @@ static void judge_fences(struct shm_poller *poller)
 static void poller_wake(struct shm_poller *poller)
 {
 	/* the wake-up may be the byte of an inactive connection */
-	poller->silent = 0;
+	poller->until_wait = 0;
 	poller->until_tick = 0;
 	poller->asleep = false;
 	obj_prog_disarm(poller->base.base.prog);
@@ -491,16 +505,16 @@ static inline bool more_due(struct shm_poller *poller)
 	return true;
 }
 
-/* sockets_due - is it time to look at the sockets?  ASKED_IN_MS times a millisecond, at most, while something may come
- * there; else SELDOM_IN_MS times: new connections, and the loss of peers.
+/* sockets_due - is it time to look at the sockets?  Once per tick of the clock or after WAIT_EVERY times
+ * that it was asked, WAIT_SELDOM while all connections are active.
  */
 static bool sockets_due(struct shm_poller *poller)
 {
-	bool awaited = poller->handshake_cnt || poller->active_cnt < poller->ready_cnt;
-
-	if (!poller->silent || (!poller->active_cnt && !obj_prog_others_active(&poller->base.base)))
+	if (!poller->active_cnt && !obj_prog_others_active(&poller->base.base))
 		return true;
-	if (clock_cycles() - poller->silent < clock_cycles_in_ms() / (awaited ? ASKED_IN_MS : SELDOM_IN_MS))
+	if (!poller->until_wait--)
+		return true;
+	if (clock_coarse_ns() == poller->tick)
 		return false;
 	obj_prog_tick(poller->base.base.prog);
 	return true;
@@ -584,7 +598,9 @@ static __attribute__((noinline)) int poll_more(struct shm_poller *poller, unsign
 /* in_vain - this poll has found nothing. */
 static inline void in_vain(struct shm_poller *poller)
 {
-	if (poller->base.base.prog->idle.polls >= RELAX_AFTER && !poller->base.chores)
+	if (poller->vain < RELAX_AFTER)
+		poller->vain++;
+	else if (!poller->base.chores)
 		cpu_relax();
 }
 
@@ -611,7 +627,9 @@ static __attribute__((noinline)) int poll_full(struct shm_poller *poller, unsign
 	if (__builtin_expect(poller->base.chores, 0))
 		done += poll_first(poller);
 	done += read_active(poller, budget, &left);
-	if (!done && !left)
+	if (done || left)
+		poller->vain = 0;
+	else
 		in_vain(poller);
 	if (__builtin_expect(more_due(poller), 0))
 		done += poll_more(poller, budget);
@@ -629,6 +647,7 @@ static __attribute__((noinline)) int poll_rest(struct shm_poller *poller, unsign
 	bool left = false;
 	int done = read_rest(poller->sole, budget, one, &left);
 
+	poller->vain = 0;
 	if (__builtin_expect(poller->base.chores, 0))
 		done += poll_last(poller);
 	poller->base.polling = false;
@@ -652,6 +671,7 @@ static int poll_all(struct obj_poller *base, unsigned budget)
 	poller->base.polling = true;
 	one = shm_rx_one(conn);
 	if (__builtin_expect(one == ENG_FAST_LAST && !poller->base.chores, 1)) {
+		poller->vain = 0;
 		poller->base.polling = false;
 		return 1;
 	}

@@ -84,15 +84,18 @@ struct shm_poller {
 	unsigned front_cnt;		/* of these, the first ones that are looked at in each poll */
 	unsigned ready_cnt;		/* connections with a ring, active or not */
 	unsigned handshake_cnt;		/* connections without: the sockets matter more */
-	unsigned until_tick;		/* polls until poll_more() */
+	unsigned vain;			/* polls in a row that found nothing, up to RELAX_AFTER */
+	unsigned until_tick;		/* polls until the clock is read */
 	uint64_t silent;		/* clock_cycles() when no socket had anything to say; 0: one had, when last
-					 * asked, or has woken us */
+					 * asked */
 	/* up to here lies what most polls and sends need */
 	struct shm_bell_set bells;
 	unsigned conn_cnt;		/* of the group, in any state; active_room has room for each */
 	unsigned active_room;
 	unsigned doubts;		/* connections to look at though they have not rung: see recheck_doubt() */
 	unsigned rest_next;		/* whose turn it is among many, see recheck_doubt() */
+	unsigned until_wait;		/* rounds of @until_tick until the sockets are looked at anyway */
+	uint64_t tick;			/* clock_coarse_ns() when they last were */
 	uint64_t slept_ns;		/* clock_coarse_ns() when it last did; 0: never */
 	uint64_t woken;			/* clock_cycles() at the end of that, */
 	uint64_t woken_seq;		/* .. and how many polls there were until then */
@@ -133,6 +136,7 @@ void shm_poller_deactivate(struct shm_poller *poller, struct shm_conn *conn);
 /* shm_poller_works - the program has just done something: its last poll was not in vain. */
 static inline void shm_poller_works(struct shm_poller *poller)
 {
+	poller->vain = 0;
 	obj_idle_end(&poller->base.base.prog->idle);
 }
 
@@ -147,7 +151,7 @@ static inline bool shm_poller_shares(const struct shm_poller *poller)
 /* shm_poller_heard - was it asked within some milliseconds whether a socket has anything to say, the end
  * of a peer for one, and none had?
  */
-#define SHM_HEARD_MS 8		/* they are asked twice a millisecond by a program that polls */
+#define SHM_HEARD_MS 8		/* they are asked about once in 4 ms while the rings are active */
 
 static inline bool shm_poller_heard(const struct shm_poller *poller)
 {
