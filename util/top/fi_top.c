@@ -14,7 +14,7 @@
 #include "since.h"
 #include "view.h"
 
-#define PIDS_MAX 256
+#define PIDS_MAX 1024
 #define REMOTE_LOOKS 4		/* for what peers answer */
 #define REMOTE_US 250000	/* between them */
 
@@ -137,7 +137,7 @@ static int gather_beyond(struct options *o, struct since *since, struct answers 
 {
 	int ret = gather_answers(o, since, answers), i;
 
-	for (i = 0; !ret && i < REMOTE_LOOKS && waits_beyond(answers); i++) {
+	for (i = 0; !ret && i < REMOTE_LOOKS && waits_beyond(answers) && (i < 2 || remote_asked(answers)); i++) {
 		answers_free(answers);
 		o->want |= INSPECT_QUERY;
 		if (i)

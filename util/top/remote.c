@@ -86,3 +86,15 @@ void remote_add(struct answers *answers)
 				answers_add(answers, &answer);
 		}
 }
+
+bool remote_asked(const struct answers *answers)
+{
+	union record r;
+	size_t i, off;
+
+	for (i = 0; i < answers->cnt; i++)
+		for (off = 0; record_at(&answers->of[i], off, &r, &off); )
+			if (r.head.type == INSPECT_EP && r.ep.asks)
+				return true;
+	return false;
+}

@@ -12,4 +12,7 @@
  */
 void remote_add(struct answers *answers);
 
+/* remote_asked - does a process of this host wait for answers of its peers? */
+bool remote_asked(const struct answers *answers);
+
 #endif

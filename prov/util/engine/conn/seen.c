@@ -122,6 +122,7 @@ static bool look_ep(struct eng_ep *ep, struct obj_look *look)
 	rec->peers = ep->peer_cnt;
 	rec->sends = ep->tx_out;
 	rec->held = ep->held;
+	rec->asks = eng_query_posted(ep);
 	look_group(ep, rec);
 	seek_first_peer(ep);
 	return true;

@@ -104,6 +104,7 @@ struct inspect_ep {
 	uint64_t group;		/* endpoints with the same number are polled together */
 	char driver[16];	/* who finds work while the program does not poll: "program", "sleepers", "thread" */
 	char threading[24];	/* "FI_THREAD_DOMAIN" */
+	uint64_t asks;		/* answers of peers that it waits for (INSPECT_QUERY), at most */
 };
 
 struct inspect_peer {
