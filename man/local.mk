@@ -40,6 +40,7 @@ man_pages = \
 	man/fi_provider.3 \
 	man/fi_provider.7 \
 	man/fi_python.7 \
+	man/fi_rails.7 \
 	man/fi_rma.3 \
 	man/fi_security.7 \
 	man/fi_strerror.1 \

@@ -11,6 +11,7 @@
 #include "core/ask.h"
 #include "core/builtin.h"
 #include "core/env.h"
+#include "core/log.h"
 #include "core/words.h"
 
 /* The parts of a word of FI_PROVIDER or of a provider name: core provider, layer, or both. */
@@ -18,6 +19,20 @@ struct parts {
 	char core[FI_NAME_MAX];
 	char layer[FI_NAME_MAX];
 };
+
+/* What providers of this name are for, peers by shared memory or by a network and several interfaces at once, is done
+ * below all others here: a request for one is a request for any.
+ */
+static bool part_is_below(const char *part)
+{
+	static const char *const names[] = { "lnx", "ofi_lnx", "mrail", "ofi_mrail" };
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcasecmp(part, names[i]))
+			return true;
+	return false;
+}
 
 /* Splits a name into its parts; -FI_ENODATA when it cannot be a provider's name. */
 static int parts_read(struct parts *parts, const char *name, size_t name_len)
@@ -35,6 +50,10 @@ static int parts_read(struct parts *parts, const char *name, size_t name_len)
 		if (len >= sizeof(part))
 			return -FI_ENODATA;
 		snprintf(part, sizeof(part), "%.*s", (int) len, word);
+		if (part_is_below(part)) {
+			CORE_INFO("%s: what it is for is done below every provider here: see fi_rails(7)\n", part);
+			continue;
+		}
 		slot = core_builtin_class(part) == CORE_CLASS_CORE ? parts->core :
 								     parts->layer;
 		if (*slot)
@@ -102,7 +121,10 @@ static bool filter_allows(const struct core_ask *ask, const char *core,
 	while (!hit && (word = core_words_next(&body, ',', &len))) {
 		if (parts_read(&parts, word, len))
 			continue;
-		hit = layer ? word_hits_pair(&parts, core, layer) :
+		if (!*parts.core && !*parts.layer)
+			hit = !exclude;
+		else
+			hit = layer ? word_hits_pair(&parts, core, layer) :
 			      word_hits_alone(&parts, core);
 	}
 	return hit != exclude;

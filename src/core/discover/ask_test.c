@@ -65,6 +65,24 @@ static void test_names(void **state)
 	expect(NULL, "nosuch", 0, "");
 }
 
+/* Names of providers that join others: what is below them. */
+static void test_joined(void **state)
+{
+	static const char *const names[] = { "lnx", "ofi_lnx", "mrail", "OFI_MRAIL" };
+	char pair[64];
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		expect(NULL, names[i], 0, "verbs tcp udp sockets psm3 " ALL_PAIRS);
+		expect(names[i], NULL, 0, "verbs tcp udp sockets psm3 " ALL_PAIRS);
+		snprintf(pair, sizeof(pair), "tcp;%s", names[i]);
+		expect(NULL, pair, 0, "tcp tcp+rxm tcp+rxd ");
+		expect(pair, NULL, 0, "tcp tcp+rxm tcp+rxd ");
+	}
+	expect("^ofi_mrail", NULL, 0, "verbs tcp udp sockets psm3 " ALL_PAIRS);
+	expect("^ofi_mrail,tcp", "udp", 0, "udp udp+rxm udp+rxd ");
+}
+
 static void test_include(void **state)
 {
 	expect("tcp", NULL, 0, "tcp tcp+rxm tcp+rxd ");
@@ -186,6 +204,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_joined),
 		cmocka_unit_test(test_include),
 		cmocka_unit_test(test_exclude),
 		cmocka_unit_test(test_both),

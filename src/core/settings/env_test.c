@@ -86,6 +86,7 @@ static void misspelt(void)
 	conf_write("FI_LOG_LEVEL = warn\n\nFI_TCP_IFAC = lo\nFI_TCP_IFACE\nFI_OTHERS_VARIABLE=1\n"
 		   "FI_SHM_PULL_SIZE=64k\n");
 	setenv("FI_TCP_KEEPALIVE_TIME", "1", 1);
+	setenv("FI_LNX_PROV_LINKS", "shm+tcp", 1);
 	fi_freeinfo(fi_getinfo(FI_VERSION(2, 0), NULL, NULL, 0, NULL, &info) ? NULL : info);
 	unlink(conf_path);
 }
@@ -99,10 +100,11 @@ static void test_misspelt(void **state)
 	assert_non_null(strstr(out, ":3: FI_TCP_IFAC is not a variable of this library"));
 	assert_non_null(strstr(out, "did you mean FI_TCP_IFACE?"));
 	assert_non_null(strstr(out, ":4: the line has no effect"));
-	assert_non_null(strstr(out, ":6: FI_SHM_PULL_SIZE is no longer a variable of this library"));
+	assert_non_null(strstr(out, ":6: FI_SHM_PULL_SIZE is not a variable of this library, or no longer"));
 	assert_non_null(strstr(out, "FI_SHM_DISABLE_CMA=1"));
-	assert_non_null(strstr(out, "FI_TCP_KEEPALIVE_TIME is no longer a variable of this library and has no "
-			       "effect: probes follow FI_TCP_USER_TIMEOUT"));
+	assert_non_null(strstr(out, "FI_TCP_KEEPALIVE_TIME is not a variable of this library, or no longer, and "
+			       "has no effect: probes follow FI_TCP_USER_TIMEOUT"));
+	assert_non_null(strstr(out, "FI_LNX_PROV_LINKS is not a variable"));
 	assert_null(strstr(out, "OTHERS"));
 	assert_null(strstr(out, ":1: "));
 }

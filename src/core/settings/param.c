@@ -346,7 +346,7 @@ static void check_name(const char *where, const char *name)
 	char known[ENV_NAME_MAX];
 
 	if (instead)
-		CORE_WARN("%s%s is no longer a variable of this library and has no effect: %s\n", where, name,
+		CORE_WARN("%s%s is not a variable of this library, or no longer, and has no effect: %s\n", where, name,
 			  instead);
 	else if (strlen(name) < ENV_NAME_MAX && similar_name(name, known))
 		CORE_WARN("%s%s is not a variable of this library and has no effect: did you mean %s?\n", where,

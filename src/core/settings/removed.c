@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-/* Variables that earlier versions had. */
+/* Variables that earlier versions had, or that other implementations have for what is done otherwise here. */
 
 #include <string.h>
 
@@ -11,6 +11,7 @@
 #define BY_VERBS "FI_VERBS_USE_DMABUF=0 registers no device memory as a dma-buf"
 #define BY_RETRY "a connect is repeated for FI_CONN_RETRY"
 #define BY_MEMORY "queues take 1048576 transmits and 4194304 receives"
+#define BY_RAILS "each interface carries as much as it delivers (FI_RAILS, fi_rails(7))"
 #define BY_TIMEOUT "probes follow FI_TCP_USER_TIMEOUT, 0 for none"
 
 static const struct {
@@ -25,9 +26,14 @@ static const struct {
 	{ "FI_HMEM_SYNAPSEAI_USE_DMABUF", BY_VERBS },
 	{ "FI_HMEM_ZE_COPY_ENGINE", "group 0 of a device's queues copies" },
 	{ "FI_HMEM_ZE_USE_DMABUF", BY_VERBS },
+	{ "FI_LNX_MULTI_RAIL_SELECTION", BY_RAILS },
+	{ "FI_LNX_PROV_LINKS", "peers of the same host go by shared memory below every provider that has it; several "
+	  "interfaces are used with FI_RAILS (fi_rails(7))" },
 	{ "FI_LOOP_CONN_RETRY", "a connect is repeated for 1 s" },
 	{ "FI_LOOP_RX_SIZE", IN_HINTS },
 	{ "FI_LOOP_TX_SIZE", IN_HINTS },
+	{ "FI_OFI_MRAIL_ADDR", "the peers exchange their addresses; FI_RAILS_IFACES names interfaces (fi_rails(7))" },
+	{ "FI_OFI_MRAIL_CONFIG", BY_RAILS },
 	{ "FI_OFI_RXD_EAGER_SIZE", "messages of up to 65536 bytes are sent before the receiver asks for them" },
 	{ "FI_OFI_RXD_KEEPALIVE", "an idle peer is probed after a thirtieth of FI_OFI_RXD_PEER_TIMEOUT" },
 	{ "FI_OFI_RXD_MAX_INJECT", IN_HINTS },
