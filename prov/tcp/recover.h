@@ -69,7 +69,10 @@ void tcp_rails_close(struct tcp_link *link);
  */
 bool tcp_rails_joins(struct tcp_conn *conn, const struct tcp_hello *hello, const void *data);
 
-/* tcp_rails_text - for the line of the route: the interfaces in use.  Nothing for a connection without rails. */
+/* tcp_rails_text - for the line of the route: each interface, and which share of what the peer's kernel has of this side it
+ * has carried since it was made, or that it is not in use.  Nothing for a connection without rails.
+ */
+#define TCP_RAILS_TEXT (8 * (16 + 14))
 void tcp_rails_text(const struct tcp_conn *conn, char *buf, size_t size);
 
 /* tcp_recover_path_fd - the socket of path @i; -1: it does not stand. */

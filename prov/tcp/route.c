@@ -21,10 +21,11 @@ void tcp_route_said(struct tcp_chan *chan, const struct tcp_hello *hello)
 
 static void recover_text(const struct tcp_conn *conn, char *buf, size_t size)
 {
-	char rails[8 * (IF_NAMESIZE + 1)];
+	char rails[TCP_RAILS_TEXT];
 
 	tcp_rails_text(conn, rails, sizeof(rails));
-	snprintf(buf, size, ", recovers, %u paths%s%s", tcp_recover_paths(conn), *rails ? " by " : "", rails);
+	snprintf(buf, size, ", recovers, %u paths%s%s%s", tcp_recover_paths(conn), *rails ? " (" : "", rails,
+		 *rails ? ")" : "");
 }
 
 static void lanes_text(const struct tcp_conn *conn, char *buf, size_t size)
@@ -68,7 +69,7 @@ void tcp_route(const struct chan *base, struct chan_route *path)
 {
 	const struct tcp_conn *conn = base->conn;
 	const struct tcp_link *link = tcp_link_of(base->link);
-	char from[NET_ADDR_TEXT_MAX], to[NET_ADDR_TEXT_MAX], lanes[192] = "";
+	char from[NET_ADDR_TEXT_MAX], to[NET_ADDR_TEXT_MAX], lanes[TCP_RAILS_TEXT + 32] = "";
 	union net_sa local;
 
 	if (net_sock_name(conn->rec ? tcp_recover_fd(conn) : conn->src.fd, &local))

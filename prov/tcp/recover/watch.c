@@ -4,8 +4,14 @@
 /* watch.c - which paths stand, and when to look at them (join.c does). */
 #include "tcp/recover/state.h"
 
+#include <linux/tcp.h>		/* has more of struct tcp_info than netinet/tcp.h */
+#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+
+enum { SOCKET_INFO = TCP_INFO };	/* conf.h defines a TCP_INFO that logs */
+#undef TCP_INFO
 
 int tcp_recover_fd(const struct tcp_conn *conn)
 {
@@ -30,17 +36,41 @@ int tcp_recover_path_fd(const struct tcp_conn *conn, unsigned i)
 	return i < TCP_LANES_MAX && tcp_path_stands(&conn->rec->path[i]) ? conn->rec->path[i].src.fd : -1;
 }
 
+/* rail_carried - bytes that the peer's kernel has of a path by our interface @ours.  False: none stands. */
+static bool rail_carried(const struct tcp_recover *rec, int ours, uint64_t *bytes_p)
+{
+	const struct tcp_path *path = rec->path;
+	struct tcp_info info = { .tcpi_state = 0 };
+	socklen_t len = sizeof(info);
+
+	while (path < rec->path + TCP_LANES_MAX && !(tcp_path_stands(path) && path->ours == ours))
+		path++;
+	if (path == rec->path + TCP_LANES_MAX)
+		return false;
+	*bytes_p = getsockopt(path->src.fd, IPPROTO_TCP, SOCKET_INFO, &info, &len) ? 0 : info.tcpi_bytes_acked;
+	return true;
+}
+
 void tcp_rails_text(const struct tcp_conn *conn, char *buf, size_t size)
 {
 	const struct tcp_rails *rails = conn->link->rails;
+	unsigned cnt = conn->rec && conn->rec->ex.on && rails ? rails->cnt : 0, i;
+	uint64_t bytes[NET_RAILS_MAX] = { 0 }, sum = 0;
+	bool stands[NET_RAILS_MAX];
 	size_t len;
-	unsigned i;
 
 	*buf = '\0';
-	for (i = 0; conn->rec && conn->rec->ex.on && rails && i < rails->cnt; i++) {
+	for (i = 0; i < cnt; i++) {
+		stands[i] = rail_carried(conn->rec, (int) i, &bytes[i]);
+		sum += bytes[i];
+	}
+	for (i = 0; i < cnt; i++) {
 		len = strlen(buf);
-		if (tcp_rail_stands(conn->rec, (int) i))
-			snprintf(buf + len, size - len, "%s%s", len ? "+" : "", rails->rail[i].iface);
+		if (stands[i])
+			snprintf(buf + len, size - len, "%s%s %u %%", len ? ", " : "", rails->rail[i].iface,
+				 sum ? (unsigned) (bytes[i] * 100 / sum) : 0);
+		else
+			snprintf(buf + len, size - len, "%s%s not in use", len ? ", " : "", rails->rail[i].iface);
 	}
 }
 
