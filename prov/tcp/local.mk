@@ -149,6 +149,7 @@ endif
 
 # Many processes, several hosts, dying peers; arguments make them long.
 tcp_world_tests = \
+	tests/tcp/bare \
 	tests/tcp/busy \
 	tests/tcp/close \
 	tests/tcp/crowd \
@@ -161,6 +162,8 @@ tcp_world_tests = \
 tcp_world_common = tests/tcp/node.c tests/tcp/node.h
 check_PROGRAMS += $(tcp_world_tests)
 TESTS += $(tcp_world_tests)
+tests_tcp_bare_SOURCES = tests/tcp/bare.c $(tcp_world_common)
+tests_tcp_bare_LDADD = src/libfabric.la
 tests_tcp_busy_SOURCES = tests/tcp/busy.c $(tcp_world_common)
 tests_tcp_busy_LDADD = src/libfabric.la
 tests_tcp_close_SOURCES = tests/tcp/close.c $(tcp_world_common)

@@ -7,6 +7,8 @@
  *   rails server FILE SIZE COUNT                writes its address to FILE
  *   rails client FILE SIZE COUNT [msg|write]    prints MB/s, and the longest time between two completions
  *
+ * With COUNT 0 the client sends messages until there is a file FILE.stop.
+ *
  * Without arguments both are this process and a child, for a moment.
  */
 #include <rdma/fi_rma.h>
@@ -20,6 +22,7 @@
 
 #define WINDOW 8		/* in flight */
 #define BOUND_MS 180000
+#define LAST UINT64_MAX		/* the number of the message behind all others */
 
 /* What both sides say first. */
 struct intro {
@@ -135,6 +138,14 @@ static void fill(unsigned char *at, size_t size, uint64_t seq)
 	}
 }
 
+static bool is_last(const unsigned char *at)
+{
+	uint64_t word;
+
+	memcpy(&word, at, 8);
+	return word == LAST * 1000003;
+}
+
 static void check(const unsigned char *at, size_t size, uint64_t seq)
 {
 	uint64_t word;
@@ -201,20 +212,23 @@ static void serve(const char *file, size_t size, uint64_t count)
 	say(&s, "go");
 	for (i = 0; i < count; i++) {
 		reap(&s, i + 1);
+		if (is_last(slot(&s, i)))
+			break;
 		check(slot(&s, i), size, i);
 		if (i + WINDOW < count)
 			recv_slot(&s, i + WINDOW);
 	}
+	printf("server: %llu messages\n", (unsigned long long) i);
 	printf("server: longest pause %.0f ms\n", s.pause * 1e3);
 	say(&s, "ok");
 	close_side(&s);
 }
 
-static void send_msg(struct side *s, uint64_t i)
+static void send_msg(struct side *s, uint64_t i, uint64_t seq)
 {
 	ssize_t ret;
 
-	fill(slot(s, i), s->size, i);
+	fill(slot(s, i), s->size, seq);
 	do {
 		ret = fi_send(s->ep, slot(s, i), s->size, NULL, s->peer, &s->ctx[i % WINDOW]);
 		if (ret == -FI_EAGAIN)
@@ -237,7 +251,8 @@ static void write_one(struct side *s, uint64_t i)
 	CALL(ret);
 }
 
-static void drive(const char *file, size_t size, uint64_t count, int writes)
+/* drive - @stop: end when there is such a file; NULL: after @count. */
+static void drive(const char *file, size_t size, uint64_t count, int writes, const char *stop)
 {
 	double begin, end;
 	struct side s;
@@ -263,13 +278,15 @@ static void drive(const char *file, size_t size, uint64_t count, int writes)
 		if (writes)
 			write_one(&s, i);
 		else
-			send_msg(&s, i);
+			send_msg(&s, i, stop && !access(stop, F_OK) ? LAST : i);
+		if (is_last(slot(&s, i)))
+			count = i + 1;
 	}
 	if (writes) {		/* messages behind it let the server end */
 		reap(&s, count);
 		end = now_s();
 		for (s.done = i = 0; i < count && i < WINDOW; i++)
-			send_msg(&s, i);
+			send_msg(&s, i, i);
 		reap(&s, i + 1);
 	} else {
 		reap(&s, count + 1);
@@ -295,7 +312,7 @@ static int run_both(void)
 		serve(file, 1 << 20, 50);
 		exit(0);
 	}
-	drive(file, 1 << 20, 50, 0);
+	drive(file, 1 << 20, 50, 0, NULL);
 	unlink(file);
 	CHECK(waitpid(pid, &status, 0) == pid && !status);
 	return 0;
@@ -306,14 +323,16 @@ int main(int argc, char **argv)
 	size_t size = argc > 3 ? strtoul(argv[3], NULL, 0) : 0;
 	uint64_t count = argc > 4 ? strtoul(argv[4], NULL, 0) : 0;
 	int writes = argc > 5 && !strcmp(argv[5], "write");
+	char stop[512];
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (argc < 5)
 		return run_both();
 	node_stay_far(1);
+	snprintf(stop, sizeof(stop), "%s.stop", argv[2]);
 	if (!strcmp(argv[1], "server"))
-		serve(argv[2], size, writes && count > WINDOW ? WINDOW : count);
+		serve(argv[2], size, !count ? UINT64_MAX / 2 : writes && count > WINDOW ? WINDOW : count);
 	else
-		drive(argv[2], size, count, writes);
+		drive(argv[2], size, count ? count : UINT64_MAX / 2, writes, count ? NULL : stop);
 	return 0;
 }
