@@ -125,6 +125,81 @@ static void rails_are_made_for_long_payload(void **state)
 	fake_close(b, 100);
 }
 
+/* maker - the side that has made the connection, and so makes its rails. */
+static struct tcp_conn *maker(struct eng_peer *ab, struct eng_peer *ba)
+{
+	return conn_of(ab)->ours ? conn_of(ab) : conn_of(ba);
+}
+
+/* make_all - send long payload from the side that does not make the rails, until all stand and the maker, all of
+ * whose bytes were taken, looks at them no more.
+ */
+static void make_all(struct eng_peer *ab, struct eng_peer *ba)
+{
+	fake_send(conn_of(ab)->ours ? ba : ab, TCP_PAYLOAD_MAX, 0);
+	FAKE_UNTIL(20000, all_here(ab, ba) && all_stand(conn_of(ab)) && all_stand(conn_of(ba)) &&
+		   !maker(ab, ba)->rec->timer.at);
+}
+
+/* reset_path - the one by the interface @ours. */
+static void reset_path(struct tcp_recover *rec, int ours)
+{
+	struct sockaddr none = { .sa_family = AF_UNSPEC };
+	unsigned i;
+
+	for (i = 0; i < TCP_LANES_MAX; i++)
+		if (tcp_path_stands(&rec->path[i]) && rec->path[i].ours == ours)
+			assert_int_equal(connect(rec->path[i].src.fd, &none, sizeof(none)), 0);
+}
+
+/* A rail that ends while nothing is sent, and has sent nothing, is made again all the same. */
+static void a_rail_lost_in_silence_is_made_again(void **state)
+{
+	struct eng_ep *a = ep_with_rails(RAILS), *b = ep_with_rails(RAILS);
+	struct eng_peer *ab = peer_at(a, b), *ba = peer_at(b, a);
+
+	meet(ab, ba);
+	make_all(ab, ba);
+	reset_path(maker(ab, ba)->rec, RAILS - 1);
+	FAKE_UNTIL(5000, !all_stand(maker(ab, ba)));
+	FAKE_UNTIL(5000, all_stand(conn_of(ab)) && all_stand(conn_of(ba)));
+	fake_close(a, 100);
+	fake_close(b, 100);
+}
+
+static uint64_t test_ns;
+
+static uint64_t read_test_clock(void)
+{
+	return test_ns;
+}
+
+/* Where all are lost at once, each is made once: by the side that has made the connection, and not a second time as
+ * the connect to the address by which the peer is known.
+ */
+static void one_rail_by_each_interface(void **state)
+{
+	struct eng_ep *a = ep_with_rails(RAILS), *b = ep_with_rails(RAILS);
+	struct eng_peer *ab = peer_at(a, b), *ba = peer_at(b, a);
+	unsigned round, i;
+
+	meet(ab, ba);
+	make_all(ab, ba);
+	test_ns = clock_ns();
+	chan_poller_clock(&conn_of(ab)->poller->base, read_test_clock);
+	for (round = 0; round < 20; round++) {
+		for (i = 0; i < RAILS; i++)
+			reset_path(conn_of(round % 2 ? ab : ba)->rec, (int) i);
+		fake_send(ab, TCP_PAYLOAD_MAX, 0);
+		fake_send(ba, TCP_PAYLOAD_MAX, 0);
+		FAKE_UNTIL(20000, (test_ns += 100000, all_here(ab, ba)) && all_stand(conn_of(ab)) && all_stand(conn_of(ba)));
+		assert_int_equal(tcp_recover_paths(conn_of(ab)), RAILS);
+		assert_int_equal(tcp_recover_paths(conn_of(ba)), RAILS);
+	}
+	fake_close(a, 100);
+	fake_close(b, 100);
+}
+
 static void packets_arrive_once_and_in_order(void **state)
 {
 	const char *env = getenv("RAILS_ROUNDS");
@@ -454,6 +529,67 @@ static void silent_ones_give_way(void **state)
 	far_end(&far, ep);
 }
 
+/* ---- paths that end without an end ------------------------------------------------------- */
+
+/* A path that takes nothing any more, and whose peer does not end it, does not stand: another is made. */
+static void a_mute_path_is_replaced(void **state)
+{
+	struct eng_ep *ep = ep_with_rails(2);
+	struct far far = far_open(ep);
+	struct tcp_recover *rec = far_conn(ep)->rec;
+	struct tcp_hello hello;
+	int fd;
+
+	far_list(&far, "192.0.2.1", 2);
+	FAKE_UNTIL(10000, rec->ex.got);
+	assert_int_equal(shutdown(rec->path[0].src.fd, SHUT_WR), 0);
+	fake_send(container_of(ep->peers.next, struct eng_peer, node), 100, 0);
+	FAKE_UNTIL(5000, (fd = accept4(far.script.listener, NULL, NULL, SOCK_NONBLOCK)) >= 0);
+	assert_true(script_recv(fd, &hello));
+	assert_int_equal(hello.serial, rec->conn->serial);
+	assert_int_equal(tcp_recover_paths(rec->conn), 0);
+	close(fd);
+	far_end(&far, ep);
+}
+
+/* far_await - skip records until one of @kind comes.  Returns its @at. */
+static uint64_t far_await(int fd, uint32_t kind)
+{
+	struct tcp_wire_record head;
+	uint8_t body[TCP_RECORD_MAX];
+
+	do {
+		far_read(fd, &head, sizeof(head));
+		far_read(fd, body, le32toh(head.len));
+	} while (le32toh(head.kind) != kind);
+	return le64toh(head.at);
+}
+
+/* What has told the peer of an interface that is down is lost with its path: another path says it. */
+static void that_a_rail_is_down_is_said_again(void **state)
+{
+	struct eng_ep *ep = ep_with_rails(2);
+	struct far far = far_open(ep);
+	struct tcp_recover *rec = far_conn(ep)->rec;
+	struct tcp_wire_proof proof;
+	struct tcp_hello answer;
+	int fd;
+
+	far_list(&far, "192.0.2.1", 2);
+	FAKE_UNTIL(10000, rec->ex.got);
+	fd = far_join(&far, ep, &answer, &proof);
+	far_record(fd, TCP_RECORD_PROOF, siphash(&far.theirs, &proof.nonce, sizeof(proof.nonce)), NULL, 0);
+	FAKE_UNTIL(10000, tcp_recover_paths(rec->conn) == 2);
+	rec->ex.down = 1 << 1;
+	tcp_paths_push(rec);
+	assert_int_equal(far_await(far.fd, TCP_RECORD_DOWN), 1);
+	shutdown(far.fd, SHUT_RDWR);
+	FAKE_UNTIL(10000, tcp_recover_paths(rec->conn) == 1);
+	assert_int_equal(far_await(fd, TCP_RECORD_DOWN), 1);
+	close(fd);
+	far_end(&far, ep);
+}
+
 /* ---- a scripted host that is connected to -------------------------------------------------- */
 
 /* An address where another process answers: it is asked a few times, and has no part in the connection. */
@@ -518,6 +654,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(rails_are_made_for_long_payload),
+		TEST(a_rail_lost_in_silence_is_made_again),
+		TEST(one_rail_by_each_interface),
 		TEST(packets_arrive_once_and_in_order),
 		TEST(addresses_that_cannot_be_are_dropped),
 		TEST(foreign_addresses_get_nothing),
@@ -525,6 +663,8 @@ int main(void)
 		TEST(who_has_the_key_becomes_a_rail),
 		TEST(who_has_no_key_gets_nothing),
 		TEST(silent_ones_give_way),
+		TEST(a_mute_path_is_replaced),
+		TEST(that_a_rail_is_down_is_said_again),
 		TEST(who_answers_without_the_key_is_no_rail),
 		TEST(any_records),
 	};

@@ -21,6 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <endian.h>
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -325,7 +327,18 @@ static bool is_silent(const struct tcp_path *path, bool *waits_p)
 	return info.tcpi_retransmits >= SILENT_TRIES && info.tcpi_last_ack_recv >= SILENT_MS;
 }
 
-/* drop_silent - paths that are silent while another stands that is not.  Returns how many are not silent. */
+/* drop_mute - paths that take nothing any more, and have nothing that has arrived: their ends may never come. */
+static void drop_mute(struct tcp_recover *rec)
+{
+	struct tcp_path *path = rec->path;
+	int bytes = 0;
+
+	for (; path < rec->path + TCP_LANES_MAX; path++)
+		if (tcp_path_stands(path) && path->mute && (ioctl(path->src.fd, SIOCINQ, &bytes) || !bytes))
+			tcp_path_lost(path, EPIPE);
+}
+
+/* drop_silent - paths that are silent while another stands that is not.  Returns how many are neither silent nor mute. */
 static unsigned drop_silent(struct tcp_recover *rec, bool *waits_p)
 {
 	bool silent[TCP_LANES_MAX];
@@ -333,7 +346,7 @@ static unsigned drop_silent(struct tcp_recover *rec, bool *waits_p)
 
 	for (i = 0; i < TCP_LANES_MAX; i++) {
 		silent[i] = is_silent(&rec->path[i], waits_p);
-		good += tcp_path_stands(&rec->path[i]) && !silent[i];
+		good += tcp_path_stands(&rec->path[i]) && !silent[i] && !rec->path[i].mute;
 	}
 	for (i = 0; i < TCP_LANES_MAX && good; i++)
 		if (silent[i])
@@ -341,13 +354,17 @@ static unsigned drop_silent(struct tcp_recover *rec, bool *waits_p)
 	return good;
 }
 
+/* others_first - no path stands, and the side that made the first connection is given time to make one. */
+static bool others_first(const struct tcp_recover *rec, uint64_t now)
+{
+	return !rec->conn->ours && rec->down_ns && since_ns(now, rec->down_ns) < OTHERS_NS;
+}
+
 /* backoff_over - after the first failures each tick connects again, later each twentieth. */
 static bool backoff_over(const struct tcp_recover *rec, uint64_t now)
 {
 	uint64_t ticks = now / TCP_RECOVER_TICK_NS;
 
-	if (!rec->conn->ours && rec->down_ns && since_ns(now, rec->down_ns) < OTHERS_NS)
-		return false;
 	return rec->tries < BACKOFF_MAX || ticks % BACKOFF_MAX == 0;
 }
 
@@ -370,13 +387,30 @@ static bool may_connect(const struct tcp_recover *rec)
 	return !rec->conn->link->base.closing && !rec->conn->poller->base.hold_connects;
 }
 
+/* is_main - does @rail go to the address by which the peer is known, as the main connect does? */
+static bool is_main(const struct tcp_recover *rec, const struct tcp_rail *rail)
+{
+	return net_addr_same_host(&rec->ex.their[rail->base.theirs].sa, eng_peer_addr(chan_peer(&rec->conn->chan->base)));
+}
+
+/* joins_main - is a connect to that address in progress? */
+static bool joins_main(const struct tcp_recover *rec)
+{
+	const struct tcp_rail *rail = rec->ex.rail;
+
+	while (rail < rec->ex.rail + rec->ex.rail_cnt && !(rail->join.conn && is_main(rec, rail)))
+		rail++;
+	return rec->join.conn || rail < rec->ex.rail + rec->ex.rail_cnt;
+}
+
 /* make_rail - try one, at most; an attempt at a time. */
 static void make_rail(struct tcp_recover *rec, uint64_t now)
 {
 	struct tcp_rail *rail = rec->ex.rail;
 
 	for (; rail < rec->ex.rail + rec->ex.rail_cnt; rail++) {
-		if (rail->join.conn || !chan_rail_due(&rail->base, now) || tcp_rail_stands(rec, rail->base.ours))
+		if (rail->join.conn || !chan_rail_due(&rail->base, now) || tcp_rail_stands(rec, rail->base.ours) ||
+		    (rec->join.conn && is_main(rec, rail)))
 			continue;
 		rail_connect(rec, rail, now);
 		return;
@@ -437,6 +471,7 @@ static void on_tick(struct timer *timer, uint64_t now)
 
 	if (conn->state != TCP_CONN_READY)
 		return;
+	drop_mute(rec);
 	drop_down(rec);
 	good = drop_silent(rec, &waits);
 	tcp_paths_push(rec);		/* what was sent over those goes again */
@@ -447,10 +482,12 @@ static void on_tick(struct timer *timer, uint64_t now)
 		tcp_conn_fail(conn, FI_ETIMEDOUT, false);
 		return;
 	}
-	if (may_connect(rec) && wants_main(rec, good) && !rec->join.conn && backoff_over(rec, now))
-		main_connect(rec);
-	if (may_connect(rec) && wants_rails(rec, good))
-		make_rail(rec, now);
+	if (may_connect(rec) && !others_first(rec, now)) {
+		if (wants_main(rec, good) && !joins_main(rec) && backoff_over(rec, now))
+			main_connect(rec);
+		if (wants_rails(rec, good))
+			make_rail(rec, now);
+	}
 	tcp_recover_set_tick(rec, now + TCP_RECOVER_TICK_NS);
 }
 

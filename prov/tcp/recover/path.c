@@ -54,6 +54,7 @@ static void path_mute(struct tcp_path *path)
 	chan_kept_lost(&path->rec->kept, &path->sent);
 	path->rec->said = 0;		/* the record that said it may be lost, too */
 	path->rec->end_sent = path->rec->ex.sent = false;
+	path->rec->ex.down |= path->rec->ex.told;
 }
 
 /* piece_send - 1: all of it; 0: the socket is full; -1: it takes nothing any more. */
@@ -133,6 +134,7 @@ static bool piece_of_rails(struct tcp_path *path)
 		ex->sent = true;
 	} else if (ex->down) {
 		piece_begin(path, TCP_RECORD_DOWN, (uint64_t) __builtin_ctz(ex->down), 0);
+		ex->told |= ex->down & -ex->down;
 		ex->down &= ex->down - 1;
 	}
 	return path->sending;
@@ -429,6 +431,10 @@ void tcp_path_made(struct tcp_path *path)
 
 	if (rail)
 		chan_rail_made(&rail->base);
+	if (path->ours >= 0) {
+		rec->ex.down &= ~(1u << path->ours);
+		rec->ex.told &= ~(1u << path->ours);
+	}
 	rec->down_ns = rec->refused_ns = 0;
 	rec->tries = 0;
 	rec->said = 0;			/* the record that said it may be lost */

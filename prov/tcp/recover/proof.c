@@ -112,7 +112,7 @@ bool tcp_rail_stands(const struct tcp_recover *rec, int ours)
 	unsigned i;
 
 	for (i = 0; i < TCP_LANES_MAX; i++)
-		if (rec->path[i].src.fd >= 0 && rec->path[i].ours == ours)
+		if (tcp_path_stands(&rec->path[i]) && !rec->path[i].mute && rec->path[i].ours == ours)
 			return true;
 	return false;
 }

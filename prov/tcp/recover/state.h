@@ -56,6 +56,7 @@ struct tcp_exchange {
 	bool sent;			/* our list, over a path that stands */
 	bool got;			/* the peer's */
 	unsigned down;			/* a bit for each of our rails that the peer is to be told of */
+	unsigned told;			/* and that it was told of, in a record that may be lost with its path */
 	struct siphash_key ours, theirs;	/* a key is known to its side and the peer's endpoint */
 	unsigned their_cnt, rail_cnt;
 	union net_sa their[CHAN_RAILS_MAX];
@@ -164,7 +165,7 @@ bool tcp_recover_has_all(const struct tcp_recover *rec);
 /* tcp_recover_set_tick - the next look at the paths, rec->timer, is due at @due_ns. */
 void tcp_recover_set_tick(struct tcp_recover *rec, uint64_t due_ns);
 
-/* tcp_recover_lost - one path fewer: look at once, if none stands.
+/* tcp_recover_lost - one path fewer: look at once if none stands, else at the next tick.
  * tcp_recover_watch - look at the paths while bytes wait for an acknowledgement.
  */
 void tcp_recover_lost(struct tcp_recover *rec);

@@ -87,8 +87,12 @@ void tcp_recover_set_tick(struct tcp_recover *rec, uint64_t due_ns)
 
 void tcp_recover_lost(struct tcp_recover *rec)
 {
-	if (rec->conn->state != TCP_CONN_READY || tcp_recover_paths(rec->conn) || tcp_recover_has_all(rec))
+	if (rec->conn->state != TCP_CONN_READY || tcp_recover_has_all(rec))
 		return;
+	if (tcp_recover_paths(rec->conn)) {
+		tcp_recover_watch(rec);		/* another one may be wanted, also where nothing is sent */
+		return;
+	}
 	rec->down_ns = chan_poller_now(&rec->conn->poller->base);
 	tcp_recover_set_tick(rec, 0);
 }
