@@ -116,14 +116,10 @@ enum eng_rx_verdict eng_imported_message(struct eng_peer *peer, struct eng_rxc *
 	enum eng_rx_verdict verdict = ENG_RX_LATER;
 	struct eng_out *ctls[3] = { NULL, NULL, NULL };
 	struct eng_grp *grp = peer->ep->grp;
-	struct eng_imported *imp;
-	struct eng_recv *recv;
+	struct eng_recv *recv = eng_recv_get(grp);
+	struct eng_imported *imp = calloc(1, sizeof(*imp));
 	int ret = -FI_ENOMEM;
 
-	if (peer->ep->state == ENG_EP_CLOSED)
-		return ENG_RX_DONE;	/* its link lingers; an entry of the owner's stays for other endpoints */
-	recv = eng_recv_get(grp);
-	imp = calloc(1, sizeof(*imp));
 	/* Once the owner has been asked there is no way back. */
 	if (recv && imp && eng_packet_ctl_get(peer, env, ctls))
 		ret = ask_owner(rxc->owner, peer, env, &imp->entry);

@@ -101,6 +101,8 @@ static enum eng_rx_verdict on_message(struct eng_peer *peer, struct eng_rx *rx,
 	struct eng_envelope env = envelope_of(msg);
 	struct match_recv *hit;
 
+	if (__builtin_expect(ep->state == ENG_EP_CLOSED, 0))
+		return ENG_RX_DONE;	/* its link lingers; a receive of a shared context stays for other endpoints */
 	if (__builtin_expect(rxc->owner != NULL, 0))
 		return eng_imported_message(peer, rxc, &env, rx);
 	hit = match_find_recv(m, msg->tag, eng_peer_key(peer));

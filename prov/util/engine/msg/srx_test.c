@@ -300,6 +300,19 @@ static void test_close_one_by_one(void **arg)
 	expect(d, &ctx[4], FI_RECV | FI_MSG, 6);
 }
 
+/* A message that arrives while the link of a closed endpoint lingers takes no receive from the others. */
+static void test_closed_takes_none(void **arg)
+{
+	assert_int_equal(fi_recv(srx, in[0], 100, NULL, FI_ADDR_UNSPEC, &ctx[0]), 0);
+	assert_int_equal(fi_inject(a->ep, out[0], 9, 2), 0);
+	expect(c, &ctx[0], FI_RECV | FI_MSG, 9);
+	assert_int_equal(fi_recv(srx, in[1], 100, NULL, FI_ADDR_UNSPEC, &ctx[1]), 0);
+	assert_int_equal(fi_inject(a->ep, out[0], 10, 2), 0);
+	node_close(&w, 2);
+	assert_int_equal(fi_inject(b->ep, out[0], 11, 3), 0);
+	expect(d, &ctx[1], FI_RECV | FI_MSG, 11);
+}
+
 /* Much of it, on a network that delays, cuts and refuses. */
 static void test_rough(void **arg)
 {
@@ -356,6 +369,7 @@ int main(void)
 		CASE(test_refusals),
 		CASE(test_size),
 		CASE(test_close_one_by_one),
+		CASE(test_closed_takes_none),
 		CASE(test_rough),
 	};
 
