@@ -218,6 +218,10 @@ static void pull_some(struct eng_ep *ep)
 	}
 }
 
+void eng_on_version(struct eng_peer *peer, unsigned version)
+{
+}
+
 void eng_on_up(struct eng_link *link, struct eng_peer *peer)
 {
 	peer->started = true;

@@ -79,7 +79,7 @@ static fake_addr name_of(struct eng_ep *ep)
 	return addr;
 }
 
-static struct eng_peer *peer_at(struct eng_ep *ep, struct eng_ep *other)
+static inline struct eng_peer *peer_at(struct eng_ep *ep, struct eng_ep *other)
 {
 	fake_addr addr = name_of(other);
 

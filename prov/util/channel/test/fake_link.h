@@ -124,6 +124,10 @@ void eng_on_up(struct eng_link *link, struct eng_peer *peer)
 	peer->ups++;
 }
 
+void eng_on_version(struct eng_peer *peer, unsigned version)
+{
+}
+
 void eng_on_down(struct eng_link *link, struct eng_peer *peer, int err)
 {
 	assert_true(fake_may_call);
