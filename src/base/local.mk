@@ -39,7 +39,6 @@ src_base_libbase_la_SOURCES = \
 	src/base/hash/siphash.h \
 	src/base/hash/crc32c.c \
 	src/base/hash/crc32c.h \
-	src/base/sealed.h \
 	src/base/timer.c \
 	src/base/timer.h \
 	src/base/os/alarm.h \

@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/provider.h"
-#include "base/sealed.h"
-#include "engine/offer.h"
-#include "layer/mem.h"
 #include "base/net_addr.h"
+#include "base/provider.h"
+#include "engine/offer.h"
 #include "info/check.h"
+#include "layer/mem.h"
+#include "secure/sealed.h"
 
 #define SOME_KEY 32
 
