@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 bin_PROGRAMS += util/fi_info util/fi_keygen util/fi_strerror util/fi_pingpong util/fi_top
-EXTRA_DIST += util/README.md util/steps.sh
+EXTRA_DIST += util/README.md util/quick_libtool util/steps.sh
 
 # The dissector for Wireshark: fi_tuning(7) says how it is used.
 dissectdir = $(pkgdatadir)

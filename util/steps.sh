@@ -47,7 +47,7 @@ steps_draw() {	# seconds text log
 # steps_try NAME TEXT COMMAND... - run one step, its output in NAME.log.
 # Returns the command's exit status; says on one line how long it took.
 steps_try() {
-	local log=$steps_logs/$1.log text=$2 rc=0 start=$SECONDS said=0
+	local log=$steps_logs/$1.log text=$2 rc=0 start=$SECONDS said=0 pause=0.2
 	shift 2
 	setsid "$@" > "$log" 2>&1 < /dev/null 9>&- &
 	steps_pid=$!
@@ -58,7 +58,8 @@ steps_try() {
 			said=$((SECONDS - start))
 			printf '%4d s  %s ...\n' "$said" "$text"
 		fi
-		sleep 0.2
+		[ $((SECONDS - start)) -lt 10 ] || pause=1	# each sleep is a process
+		sleep $pause
 	done
 	wait "$steps_pid" || rc=$?
 	steps_stop
@@ -172,6 +173,14 @@ steps_autoreconf() {
 		steps_die "autoreconf failed; the lines above say why."
 }
 
+# Prints the setting of make's LIBTOOL for these targets: programs that are never installed are linked quickly, too.
+steps_libtool() {	# target...
+	case $1 in
+	check) printf 'LIBTOOL=/bin/sh %s/util/quick_libtool compile,link' "$top" ;;
+	*) printf 'LIBTOOL=/bin/sh %s/util/quick_libtool compile' "$top" ;;
+	esac
+}
+
 # steps_build NAME TEXT MAKE_TARGETS CONFIGURE_ARGUMENTS... - configure and make
 # in $steps_root/NAME; non-zero, and the log shown, when either fails.
 steps_build() {
@@ -186,5 +195,5 @@ steps_build() {
 		printf '%s\n' "$top $*" > "$dir/.configured"
 	fi
 	# shellcheck disable=SC2086 # one word per target
-	steps_run "$log-make" "$text: build" make -C "$dir" -j"$jobs" $targets
+	steps_run "$log-make" "$text: build" make -C "$dir" -j"$jobs" "$(steps_libtool $targets)" $targets
 }
