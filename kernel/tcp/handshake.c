@@ -7,6 +7,9 @@
 
 #include "tcp.h"
 
+/* The modules speak this version of the engine's packets: they answer no questions (version 5). */
+#define ENGINE_SPOKEN 4
+
 /* A fresh socket has room for so little; the published protocol wants one write. */
 int tcp_cm_write(struct tcp_conn *conn, u8 type, const void *data, size_t len)
 {
@@ -19,7 +22,7 @@ int tcp_cm_write(struct tcp_conn *conn, u8 type, const void *data, size_t len)
 	if (type == WIRE_CM_REQUEST || (type == WIRE_CM_RESPONSE && conn->packets)) {
 		memcpy(cm.magic, WIRE_MAGIC, sizeof(cm.magic));
 		cm.engine_oldest = ENG_OLDEST;
-		cm.engine = ENG_VERSION;
+		cm.engine = ENGINE_SPOKEN;
 		cm.packets = 1;
 	}
 	if (!conn->sock)
@@ -45,7 +48,7 @@ static bool cm_takes_packets(const struct wire_cm *cm)
 {
 	return (!memcmp(cm->magic, WIRE_MAGIC, sizeof(cm->magic)) ||
 		!memcmp(cm->magic, WIRE_MAGIC_NATIVE, sizeof(cm->magic))) &&
-	       cm->packets == 1 && cm->engine >= ENG_OLDEST && cm->engine_oldest <= ENG_VERSION;
+	       cm->packets == 1 && cm->engine >= ENG_OLDEST && cm->engine_oldest <= ENGINE_SPOKEN;
 }
 
 int tcp_cm_read(struct tcp_conn *conn)

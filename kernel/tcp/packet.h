@@ -11,7 +11,7 @@
 #include <linux/build_bug.h>
 #include <linux/types.h>
 
-#define ENG_VERSION 4
+#define ENG_VERSION 5
 #define ENG_OLDEST 4		/* that is spoken, too */
 enum eng_op {
 	ENG_NONE,
