@@ -375,8 +375,7 @@ static void a_request_of_another_version_is_refused(void **state)
 
 	refuse_version(other);
 	other = chan_version_ours(SHM_VERSION, SHM_OLDEST);
-	other.engine++;
-	other.engine_oldest++;
+	other.engine_oldest = ++other.engine;
 	refuse_version(other);
 }
 

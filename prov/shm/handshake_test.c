@@ -91,7 +91,7 @@ static void another_version_is_told_apart(void **state)
 	assert_int_equal(shm_handshake_check(&shake, 8), -FI_ENOPROTOOPT);
 	assert_int_equal(shm_handshake_check(&shake, 7), -FI_EPROTO);
 	shake = valid(SHM_REQUEST);
-	shake.version.engine--;
+	shake.version.engine = --shake.version.engine_oldest;
 	assert_int_equal(check(shake), -FI_ENOPROTOOPT);
 }
 

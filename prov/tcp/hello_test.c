@@ -190,8 +190,7 @@ static void another_engine_version_is_no_match(void **state)
 
 	write_sample(buf, 0);
 	assert_int_equal(tcp_hello_parse(buf, sizeof(buf), &got), TCP_HELLO_OK);
-	buf[offsetof(struct tcp_wire_hello, engine)]++;
-	buf[offsetof(struct tcp_wire_hello, engine_oldest)]++;
+	buf[offsetof(struct tcp_wire_hello, engine_oldest)] = ++buf[offsetof(struct tcp_wire_hello, engine)];
 	assert_int_equal(tcp_hello_parse(buf, sizeof(buf), &got), TCP_HELLO_VERSION);
 	assert_int_equal(got.version.link, TCP_WIRE_VERSION);
 	assert_int_equal(got.version.engine, (uint8_t) (chan_version_ours(0, 0).engine + 1));

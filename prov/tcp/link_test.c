@@ -235,8 +235,7 @@ static void other_protocols_are_refused(void **state)
 
 	/* the same link version, but another version of the engine's packets */
 	tcp_hello_pack(&hello, handshake);
-	handshake[offsetof(struct tcp_wire_hello, engine)]++;
-	handshake[offsetof(struct tcp_wire_hello, engine_oldest)]++;
+	handshake[offsetof(struct tcp_wire_hello, engine_oldest)] = ++handshake[offsetof(struct tcp_wire_hello, engine)];
 	len = say(&to, handshake, sizeof(handshake), answer, sizeof(answer));
 	assert_refusal(answer, len, CHAN_VERSION_BAD);
 
