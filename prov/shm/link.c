@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file_limit.h"
+#include "base/os/memory.h"
 #include "channel/hold.h"
 #include "engine/api.h"
 #include "channel/select.h"
@@ -47,7 +47,7 @@ static void prepare_once(void)
  */
 static int check_limit(struct chan_link *link)
 {
-	if (file_limit_admits(sizeof(struct shm_seg)))
+	if (os_memory_admits(sizeof(struct shm_seg)))
 		return 0;
 	CHAN_WARN(link, "no shared memory: the limit on the size of files holds for it, too, and is less than the "
 		  "%zu KiB that a connection takes; raise it (ulimit -f, LimitFSIZE= of systemd)\n",

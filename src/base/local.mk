@@ -18,7 +18,6 @@ src_base_libbase_la_SOURCES = \
 	src/base/ib_addr.h \
 	src/base/iov.c \
 	src/base/iov.h \
-	src/base/file_limit.h \
 	src/base/line.h \
 	src/base/list.h \
 	src/base/lock.c \
@@ -31,6 +30,7 @@ src_base_libbase_la_SOURCES = \
 	src/base/pool.h \
 	src/base/relax.h \
 	src/base/probe.h \
+	src/base/sealed.h \
 	src/base/thread.h \
 	src/base/provider.h \
 	src/base/release.c \

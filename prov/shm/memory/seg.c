@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/file_limit.h"
 #include "base/os/memory.h"
 
 static int map_memory(int fd, size_t size, void **mem_p)
@@ -28,7 +27,7 @@ int shm_mem_make(size_t size, void **mem_p, int *fd_p)
 {
 	int fd, ret;
 
-	if (!file_limit_admits(size))
+	if (!os_memory_admits(size))
 		return -FI_ENOSPC;
 	fd = os_memory_make(size);
 	if (fd < 0)

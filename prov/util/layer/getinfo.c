@@ -11,10 +11,10 @@
 
 #include "base/net_addr.h"
 #include "base/provider.h"
+#include "base/sealed.h"
 #include "engine/offer.h"
 #include "info/check.h"
 #include "layer/mem.h"
-#include "secure/sealed.h"
 
 #define SOME_KEY 32
 

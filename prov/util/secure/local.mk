@@ -17,7 +17,6 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/secure/policy.h \
 	prov/util/secure/record.c \
 	prov/util/secure/record.h \
-	prov/util/secure/sealed.h \
 	prov/util/secure/secret.c \
 	prov/util/secure/secret.h \
 	prov/util/secure/tls.c \

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/sealed.h"
 #include "secure/handshake.h"
-#include "secure/sealed.h"
 #include "secure/secret.h"
 
 bool sec_is_sealed_above(const uint8_t *key, size_t len)

@@ -17,7 +17,7 @@
 #define SEC_ID_SIZE 16
 #define SEC_WHY_MAX 512		/* bytes of a reason, a path among them */
 
-/* sec_is_sealed_above - is it in place of a key (secure/sealed.h)? */
+/* sec_is_sealed_above - is it in place of a key (base/sealed.h)? */
 bool sec_is_sealed_above(const uint8_t *key, size_t len);
 
 /* Where the keys of an endpoint come from: the first of these that is set. */

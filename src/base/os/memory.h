@@ -12,6 +12,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <sys/resource.h>
 
 /* os_memory_make - @size bytes of zeros that have no name.  Returns the descriptor, or a negative errno. */
 int os_memory_make(size_t size);
@@ -29,5 +31,19 @@ void os_memory_place(void *mem, size_t size);
 
 /* os_memory_node - the NUMA node of the processor that this thread runs on; -1: not known. */
 int os_memory_node(void);
+
+/* os_memory_admits - may this process make a file, or memory with a descriptor, of @size bytes?  To be
+ * asked before ftruncate() and fallocate(): beyond the limit they end the process by SIGXFSZ.
+ *
+ * Ownership: n/a
+ * Threading: any
+ * Errors:    none
+ */
+static inline bool os_memory_admits(uint64_t size)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur == RLIM_INFINITY || size <= limit.rlim_cur;
+}
 
 #endif

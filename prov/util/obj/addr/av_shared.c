@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/file_limit.h"
+#include "base/os/memory.h"
 #include "obj/av_table.h"
 #include "obj/domain.h"
 
@@ -69,7 +69,7 @@ static int init_head(struct obj_av *av, struct obj_av_shared *sh)
 	pthread_mutexattr_t attr;
 	struct head *head = sh->head;
 
-	if (!file_limit_admits(file_bytes(av, GROW_ENTRIES))) {
+	if (!os_memory_admits(file_bytes(av, GROW_ENTRIES))) {
 		FI_WARN(av->domain->prov, FI_LOG_AV, "no room for the shared address vector %s: raise the limit on "
 			"the size of files (ulimit -f)\n", sh->path);
 		return -FI_ENOSPC;
@@ -339,7 +339,7 @@ int av_shared_room(struct obj_av *av, uint32_t i)
 	if ((size_t) st.st_size < need) {
 		need = file_bytes(av, i + GROW_ENTRIES);
 		/* Real blocks now: a full file system is an error here, not SIGBUS later. */
-		if (!file_limit_admits(need) ||
+		if (!os_memory_admits(need) ||
 		    posix_fallocate(sh->fd, st.st_size, (off_t) need - st.st_size))
 			return -FI_ENOSPC;
 		sh->file_size = need;

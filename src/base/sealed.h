@@ -6,8 +6,8 @@
  * nothing is asked of this one.  It is text, which no key is, and not a bit of fi_info.mode: programs set all of
  * those.
  */
-#ifndef SEC_SEALED_H
-#define SEC_SEALED_H
+#ifndef BASE_SEALED_H
+#define BASE_SEALED_H
 
 #define SEALED_ABOVE "sealed by the layer above"
 
