@@ -80,4 +80,4 @@ util_top_fuzz_answer_SOURCES = util/top/fuzz_answer.c util/json.c util/top/find.
 	util/top/remote.c util/top/show.c util/top/since.c util/top/waits.c
 util_top_fuzz_answer_CFLAGS = $(AM_CFLAGS) -fsanitize=fuzzer,address
 util_top_fuzz_answer_LDFLAGS = -fsanitize=fuzzer,address
-util_top_fuzz_answer_LDADD =
+util_top_fuzz_answer_LDADD = src/base/libbase.la
