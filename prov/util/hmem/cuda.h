@@ -96,6 +96,7 @@ struct cuda_place {
 	pthread_mutex_t lock;		/* guards @events */
 	void *events[64];		/* that are not in use */
 	unsigned event_cnt;
+	bool async;			/* long copies are not waited for */
 	atomic_bool kernel;		/* hmem_cuda_settle() has waited for the default stream in vain */
 	_Atomic uint64_t patience;	/* how long it waits next time */
 	pthread_mutex_t bounce_lock;	/* guards @bounce */

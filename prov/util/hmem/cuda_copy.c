@@ -31,6 +31,7 @@ void cuda_copy_init(struct cuda_place *place)
 	pthread_mutex_init(&place->bounce_lock, NULL);
 	place->bounce = new_bounce();
 	place->patience = PATIENCE_MAX;
+	place->async = hmem_param_bool("hmem_cuda_enable_async_copy", true);
 }
 
 /* ---- what the program has left in flight ------------------------------------------------ */
@@ -219,6 +220,10 @@ int cuda_copy_start(enum hmem_dir dir, const struct hmem_loc *loc, void *dev, vo
 	void *ev;
 	int err;
 
+	if (!place->async) {
+		event->kind = NULL;
+		return cuda_copy(dir, loc, dev, buf, len);
+	}
 	err = cuda_enter(place->ctx, place->device);
 	if (err)
 		return err;

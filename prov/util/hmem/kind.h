@@ -66,6 +66,9 @@ struct hmem_func {
  */
 int hmem_load(const char *const *names, const struct hmem_func *funcs, char *why, size_t room);
 
+/* hmem_param_bool - an environment variable of hmem_params(); @def if it is not set. */
+bool hmem_param_bool(const char *name, bool def);
+
 /* ---- gdrcopy: CUDA memory mapped for short copies (gdr.c) ----------------------- */
 
 int hmem_gdr_start(char *why, size_t room);

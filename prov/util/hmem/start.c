@@ -26,8 +26,7 @@ static const struct hmem_kind *const kinds[HMEM_KINDS] = {
 /* Written once, by start_all(). */
 static bool started[HMEM_KINDS];
 static char why[HMEM_KINDS][WHY_MAX];
-static bool can_copy, gdrcopy;
-static int p2p_off;	/* FI_HMEM_DISABLE_P2P */
+static bool can_copy, p2p_off, gdrcopy;
 
 /* Whose lines these are: the library's, of no provider. */
 static struct fi_provider who = { .name = "core" };
@@ -128,6 +127,10 @@ static void params_define(void)
 		  "system, cuda, rocr, ze, neuron, synapseai (default: all that start)" },
 		{ "hmem_disable_p2p", FI_PARAM_BOOL,
 		  "Copy device memory through the host, never transfer it directly (default: no)" },
+		{ "hmem_cuda_use_gdrcopy", FI_PARAM_BOOL,
+		  "Copy short buffers of CUDA devices by a mapping of libgdrapi (default: yes)" },
+		{ "hmem_cuda_enable_async_copy", FI_PARAM_BOOL,
+		  "Copy long buffers of CUDA devices asynchronously (default: yes)" },
 	};
 	size_t i;
 
@@ -140,6 +143,14 @@ void hmem_params(void)
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 	pthread_once(&once, params_define);
+}
+
+bool hmem_param_bool(const char *name, bool def)
+{
+	int val = def;
+
+	fi_param_get_bool(NULL, name, &val);
+	return val;
 }
 
 /* is_listed - does the value of FI_HMEM name @word? */
@@ -179,11 +190,11 @@ static void start_all(void)
 
 	hmem_params();		/* no provider that is in use may have done it */
 	fi_param_get_str(NULL, "hmem", &list);
-	fi_param_get_bool(NULL, "hmem_disable_p2p", &p2p_off);
+	p2p_off = hmem_param_bool("hmem_disable_p2p", false);
 	for (i = 0; i < HMEM_KINDS; i++)
 		if (kinds[i])
 			start_one(kinds[i], list);
-	if (!started[FI_HMEM_CUDA])
+	if (!started[FI_HMEM_CUDA] || !hmem_param_bool("hmem_cuda_use_gdrcopy", true))
 		return;
 	gdrcopy = !hmem_gdr_start(text, sizeof(text));
 	if (!gdrcopy)

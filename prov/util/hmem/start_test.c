@@ -120,6 +120,8 @@ static void gdrcopy_names(void **state)
 		link_as(names[i], "libgdrapi.so.2");
 		run(NULL, NULL);
 		says("gdrcopy: yes\n");
+		run("FI_HMEM_CUDA_USE_GDRCOPY", "0");
+		says("gdrcopy: no\n");
 	}
 }
 

@@ -18,9 +18,7 @@ static const struct {
 	const char *name;
 	const char *instead;
 } removed[] = {
-	{ "FI_HMEM_CUDA_ENABLE_ASYNC_COPY", "long copies overlap with the network" },
 	{ "FI_HMEM_CUDA_USE_DMABUF", BY_VERBS },
-	{ "FI_HMEM_CUDA_USE_GDRCOPY", "FI_SHM_MAX_GDRCOPY_SIZE=0 maps no device memory, over any provider" },
 	{ "FI_HMEM_NEURON_USE_DMABUF", BY_VERBS },
 	{ "FI_HMEM_ROCR_USE_DMABUF", BY_VERBS },
 	{ "FI_HMEM_SYNAPSEAI_USE_DMABUF", BY_VERBS },
