@@ -143,20 +143,38 @@ static void *server_run(void *arg)
 
 static enum obj_inspect whom = OBJ_INSPECT_USER;
 
-static void read_whom(void)
+/* find_word - false: FI_INSPECT has no such value. */
+static bool find_word(const char *text)
 {
-	static const char *const no[] = { "0", "no", "n", "off", "false", "f" };
-	char *text = NULL;
+	static const struct {
+		const char *word;
+		enum obj_inspect whom;
+	} words[] = {
+		{ "0", OBJ_INSPECT_NONE }, { "no", OBJ_INSPECT_NONE }, { "n", OBJ_INSPECT_NONE },
+		{ "off", OBJ_INSPECT_NONE }, { "false", OBJ_INSPECT_NONE }, { "f", OBJ_INSPECT_NONE },
+		{ "1", OBJ_INSPECT_USER }, { "yes", OBJ_INSPECT_USER }, { "y", OBJ_INSPECT_USER },
+		{ "on", OBJ_INSPECT_USER }, { "true", OBJ_INSPECT_USER }, { "t", OBJ_INSPECT_USER },
+		{ "all", OBJ_INSPECT_ALL },
+	};
 	size_t i;
 
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (!strcasecmp(text, words[i].word)) {
+			whom = words[i].whom;
+			return true;
+		}
+	return false;
+}
+
+static void read_whom(void)
+{
+	static struct fi_provider core = { .name = "core" };	/* whose line it is: of no provider */
+	char *text = NULL;
+
 	fi_param_define(NULL, "inspect", FI_PARAM_STRING, "Who may look at endpoints: 0, 1, all");
-	if (fi_param_get_str(NULL, "inspect", &text) || !text)
-		text = "1";
-	if (!strcasecmp(text, "all"))
-		whom = OBJ_INSPECT_ALL;
-	for (i = 0; i < sizeof(no) / sizeof(no[0]); i++)
-		if (!strcasecmp(text, no[i]))
-			whom = OBJ_INSPECT_NONE;
+	if (!fi_param_get_str(NULL, "inspect", &text) && text && !find_word(text))
+		FI_WARN(&core, FI_LOG_CORE, "FI_INSPECT=%s has no meaning: set 0 (this process cannot be looked at), 1 (by "
+			"its user and by peers with a key) or all (by peers without one, too); 1 is taken\n", text);
 	if (getauxval(AT_SECURE))
 		whom = OBJ_INSPECT_NONE;
 }
