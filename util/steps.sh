@@ -187,7 +187,7 @@ steps_build() {
 	local text=$2 targets=$3 dir=$steps_root${1:+/$1} log=${1:-build}
 	shift 3
 	if ! steps_configured "$dir" "$@"; then
-		rm -rf "${dir:?}"/{config.status,.configured}
+		rm -rf "${dir:?}"/{config.status,.configured,.static_libs}
 		mkdir -p "$dir"
 		steps_run "$log-configure" "$text: configure" \
 			bash -c 'cd "$1" && shift && "$@"' configure "$dir" "$top/configure" "$@" ||
