@@ -24,13 +24,12 @@
 #define ASKED_MAX 8			/* peers that one question goes to */
 #define HOPS 8				/* by how many peers it is passed on */
 #define OWN_SLOTS 16			/* answers to a question of this process that are waited for */
-#define PASSED_SLOTS 8			/* .. and to one that is passed on */
+#define PASSED_SLOTS 8			/* answers that are waited for, to a question that is passed on */
 #define TAKEN_S 32			/* questions that are taken in a second */
 #define SEEN 32				/* numbers of questions that are remembered */
-#define AGAIN_NS UINT64_C(200000000)	/* between two questions of this process */
-#define PATIENCE_NS UINT64_C(3000000000)	/* for an answer */
-#define KEPT_NS UINT64_C(10000000000)	/* after which one is too old to be shown */
-#define NS_PER_S UINT64_C(1000000000)
+#define AGAIN_NS (200 * CLOCK_NS_PER_MS)	/* between two questions of this process */
+#define PATIENCE_NS (3 * CLOCK_NS_PER_S)	/* for an answer */
+#define KEPT_NS (10 * CLOCK_NS_PER_S)	/* after which one is too old to be shown */
 
 enum slot_state {
 	SLOT_FREE,
@@ -52,8 +51,8 @@ struct query_slot {
 struct eng_query {
 	struct eng_ep *ep;
 	uint64_t asked_ns;		/* when this process asked last; 0: never */
-	uint64_t second_ns;		/* the second in which */
-	unsigned taken;			/* .. so many questions were taken */
+	uint64_t second_ns;		/* when the second began that @taken is of */
+	unsigned taken;			/* questions in it */
 	unsigned seen_at;
 	uint64_t seen[SEEN];
 	struct query_slot slots[SLOTS];
@@ -283,7 +282,7 @@ static bool take_question(struct eng_query *query, uint64_t num)
 
 	if (was_seen(query, num))
 		return false;
-	if (now - query->second_ns >= NS_PER_S) {
+	if (now - query->second_ns >= CLOCK_NS_PER_S) {
 		query->second_ns = now;
 		query->taken = 0;
 	}

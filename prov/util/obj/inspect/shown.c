@@ -16,9 +16,9 @@
 #include "progress/asked.h"
 #include "progress/group.h"
 
-#define NAP_NS 50000		/* between two looks whether a request was served; doubled, */
-#define NAP_MAX_NS 1600000	/* .. up to this; */
-#define NAP_ALONE_NS 25000000	/* .. where the program alone can serve it, which wakes the thread, up to this */
+#define NAP_NS 50000		/* the first, between two looks whether a request was served; each next one is twice as long */
+#define NAP_MAX_NS 1600000	/* the longest */
+#define NAP_ALONE_NS 25000000	/* the longest where the program alone can serve it, which wakes the thread */
 #define LOOK_FULL (OBJ_LOOK_SIZE / 2)	/* bytes that are sent together */
 #define PATIENCE_NS 2000000	/* for the program's own progress, before the lock is tried for */
 #define LEAST_NS 10000000	/* for an endpoint, where the others have taken all the time */
