@@ -76,6 +76,11 @@ const void *eng_peer_addr(const struct eng_peer *peer)
 	return &peer->addr;
 }
 
+size_t eng_peer_addr_len(const struct eng_peer *peer)
+{
+	return sizeof(peer->addr);
+}
+
 struct eng_peer *eng_peer_find(struct eng_link *link, const void *addr, size_t len)
 {
 	const struct sockaddr_in *in = addr;

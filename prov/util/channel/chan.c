@@ -114,7 +114,8 @@ int chan_getname(struct eng_link *base, struct eng_peer *peer, void *addr, size_
 {
 	struct chan_link *link = chan_link_of(base);
 
-	return obj_cm_copy_name(peer ? eng_peer_addr(peer) : link->addr, link->addr_len, addr, len);
+	return peer ? obj_cm_copy_name(eng_peer_addr(peer), eng_peer_addr_len(peer), addr, len) :
+		      obj_cm_copy_name(link->addr, link->addr_len, addr, len);
 }
 
 int chan_setname_none(struct eng_link *base, const void *addr, size_t len)
@@ -147,8 +148,9 @@ const char *chan_text(const struct chan_link *link, const void *addr, size_t len
 
 const char *chan_peer_text(struct chan *chan, char buf[CHAN_TEXT_MAX])
 {
-	return chan_text(chan->link, eng_peer_addr(chan_peer(chan)),
-			 chan->link->base.attr.addr_len, buf);
+	struct eng_peer *peer = chan_peer(chan);
+
+	return chan_text(chan->link, eng_peer_addr(peer), eng_peer_addr_len(peer), buf);
 }
 
 static const char *chan_advice(const struct chan *chan, int err)

@@ -10,14 +10,14 @@
 
 void chan_paths_init(struct chan_paths *paths, struct chan *chan, unsigned cnt)
 {
-	const struct chan_link *link = chan->link;
 	unsigned i;
 
 	assert(cnt > 1 && cnt <= CHAN_PATHS_MAX && "one path needs no table");
 	*paths = (struct chan_paths) { .chan = chan, .cnt = cnt };
 	for (i = 0; i < cnt; i++) {
 		paths->path[i].link = chan->link;
-		net_addr_copy(eng_peer_addr(chan_peer(chan)), link->base.attr.addr_len, &paths->path[i].to);
+		net_addr_copy(eng_peer_addr(chan_peer(chan)), eng_peer_addr_len(chan_peer(chan)),
+			      &paths->path[i].to);
 	}
 	paths->path[0].conn = chan->conn;
 	chan->paths = paths;

@@ -35,10 +35,11 @@ void chan_route_said(struct chan *chan, struct chan_version ours, const struct c
 
 bool chan_route_same_host(const struct chan *chan)
 {
+	const struct eng_peer *to = eng_peer_of((void *) chan);
 	const struct chan_link *link = chan->link;
 	union net_sa peer, self;
 
-	return !net_addr_copy(eng_peer_addr(eng_peer_of((void *) chan)), link->addr_len, &peer) &&
+	return !net_addr_copy(eng_peer_addr(to), eng_peer_addr_len(to), &peer) &&
 	       !net_addr_copy(link->addr, link->addr_len, &self) &&
 	       net_addr_same_host(&peer.sa, &self.sa);
 }

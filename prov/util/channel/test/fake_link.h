@@ -97,6 +97,11 @@ const void *eng_peer_addr(const struct eng_peer *peer)
 	return peer->addr;
 }
 
+size_t eng_peer_addr_len(const struct eng_peer *peer)
+{
+	return sizeof(peer->addr);
+}
+
 bool eng_peer_waits(const struct eng_peer *peer)
 {
 	return peer->waits;

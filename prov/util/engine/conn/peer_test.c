@@ -55,6 +55,7 @@ static void one_peer_for_an_address(void **arg)
 	assert_int_equal(eng_peer_fi_addr(tap.other), FI_ADDR_NOTAVAIL);
 	assert_ptr_equal(eng_peer_of(eng_peer_chan(tap.peer)), tap.peer);
 	assert_memory_equal(eng_peer_addr(tap.peer), &sin, sizeof(sin));
+	assert_int_equal(eng_peer_addr_len(tap.peer), sizeof(sin));
 }
 
 static void addresses_that_there_are_not(void **arg)
