@@ -443,7 +443,9 @@ static void test_one_of_many_leads(void **state)
 		pthread_join(all[i].thread, NULL);
 		switches += all[i].switches;
 	}
-	assert_true(fake_slow() || switches < 4 * BLOCKED * ROUNDS);
+	/* two or three a message, up to four with the thread sanitizer's own locks; a herd makes eight and more */
+	print_message("%ld switches for %u messages\n", switches, BLOCKED * ROUNDS);
+	assert_true(fake_slow() || switches < 6 * BLOCKED * ROUNDS);
 	down_blocked(all);
 }
 
