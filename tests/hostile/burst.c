@@ -195,7 +195,7 @@ static void burst(const struct kind *kind)
 	       most.resident >> 10);
 	fflush(stdout);
 	CHECK(most.one <= PEER_MAX && most.all <= ALL_MAX + PEERS * SURE);
-#ifndef __SANITIZE_ADDRESS__
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 	CHECK(most.resident <= most.all + BESIDE(most.all), "more than what is counted allows");
 #endif
 }

@@ -26,7 +26,9 @@ static _Alignas(16) char early[4096];
 static size_t early_used;
 
 /* In place of the C library's for the library, too, whatever the default of this build. */
-#define VISIBLE __attribute__((visibility("default")))
+#define VISIBLE __attribute__((visibility("default"))) UNTOLD
+/* Called before the thread sanitizer is ready. */
+#define UNTOLD __attribute__((no_sanitize("thread")))
 #define OWN_FRAMES 3	/* write_stack(), must_fail(), malloc() */
 
 #define REAL(type, name, ...)								\
@@ -77,7 +79,7 @@ static __attribute__((noinline)) void write_stack(void)
 }
 
 /* must_fail - is this allocation one that fails? */
-static __attribute__((noinline)) bool must_fail(void)
+static __attribute__((noinline)) UNTOLD bool must_fail(void)
 {
 	long number;
 
@@ -93,7 +95,7 @@ static __attribute__((noinline)) bool must_fail(void)
 	return true;
 }
 
-static void *take_early(size_t size)
+static UNTOLD void *take_early(size_t size)
 {
 	char *mem = early + early_used;
 
@@ -104,7 +106,7 @@ static void *take_early(size_t size)
 	return mem;
 }
 
-static bool is_early(const void *mem)
+static UNTOLD bool is_early(const void *mem)
 {
 	return (uintptr_t) mem >= (uintptr_t) early && (uintptr_t) mem < (uintptr_t) early + sizeof(early);
 }
