@@ -6,6 +6,7 @@
 #define PROGRESS_ASKED_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 
 struct obj_prog;
 
@@ -15,11 +16,13 @@ struct obj_prog;
 extern _Atomic(struct obj_prog *) obj_asked;
 extern void (*obj_asked_take)(struct obj_prog *prog);
 
-/* obj_asked_serve - do what is asked of @prog, if anything is.  Caller holds prog->lock. */
-static inline void obj_asked_serve(struct obj_prog *prog)
+/* obj_asked_serve - do what is asked of @prog.  Returns whether anything was.  Caller holds prog->lock. */
+static inline bool obj_asked_serve(struct obj_prog *prog)
 {
-	if (__builtin_expect(atomic_load_explicit(&obj_asked, memory_order_relaxed) == prog, 0))
-		obj_asked_take(prog);
+	if (__builtin_expect(atomic_load_explicit(&obj_asked, memory_order_relaxed) != prog, 1))
+		return false;
+	obj_asked_take(prog);
+	return true;
 }
 
 #endif

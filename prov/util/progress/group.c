@@ -539,7 +539,8 @@ void obj_prog_rest(struct obj_prog *prog)
 {
 	enum obj_next next = obj_idle_next(&prog->idle, clock_ns(), obj_spin_limit_ns());
 
-	obj_asked_serve(prog);
+	if (obj_asked_serve(prog))
+		next = OBJ_NEXT_POLL;	/* the next step is asked for: a yield would delay it, and empty the caches */
 	lock_put(&prog->lock);
 	if (next != OBJ_NEXT_YIELD)
 		return;

@@ -312,9 +312,8 @@ static bool look_recvs(const struct match *m, bool tagged, struct obj_look *look
 		look_chain(&m->wild, tagged, look);
 	}
 	for (; m->cnt && look->pos <= chains && look->done < ENG_SEEN_RECVS; look->pos++) {
-		if (!(++i % HEADS_STEP) || look->len + 8 * INSPECT_RECORD_MAX > sizeof(look->buf))
-			if (obj_look_ends(look) || look->len + 8 * INSPECT_RECORD_MAX > sizeof(look->buf))
-				return false;
+		if ((!list_empty(&m->posted.heads[look->pos - 1]) || !(++i % HEADS_STEP)) && obj_look_ends(look))
+			return false;
 		look_chain(&m->posted.heads[look->pos - 1], tagged, look);
 	}
 	look->pos = 0;

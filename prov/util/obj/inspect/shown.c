@@ -16,9 +16,8 @@
 #include "progress/asked.h"
 #include "progress/group.h"
 
-#define NAP_NS 50000		/* the first, between two looks whether a request was served; each next one is twice as long */
-#define NAP_MAX_NS 1600000	/* the longest */
-#define NAP_ALONE_NS 25000000	/* the longest where the program alone can serve it, which wakes the thread */
+#define NAP_NS 2000000		/* between two tries for the lock; who serves the request wakes the thread */
+#define NAP_ALONE_NS 25000000	/* where there is no lock, and the program alone can serve it */
 #define LOOK_FULL (OBJ_LOOK_SIZE / 2)	/* bytes that are sent together */
 #define PATIENCE_NS 2000000	/* for the program's own progress, before the lock is tried for */
 #define LEAST_NS 10000000	/* for an endpoint, where the others have taken all the time */
@@ -156,19 +155,25 @@ bool obj_look_ends(const struct obj_look *look)
 	return look->len + 4 * INSPECT_RECORD_MAX > sizeof(look->buf) || clock_ns() >= look->end_ns;
 }
 
-static bool shown_step(struct obj_shown *shown, struct obj_look *look)
+/* shown_step - returns how long it has lasted, in processor time. */
+static uint64_t shown_step(struct obj_shown *shown, struct obj_look *look, bool *more_p)
 {
 	uint64_t begin = clock_thread_ns(), ns;
-	bool more;
 
 	look->end_ns = clock_ns() + OBJ_LOOK_STEP_NS;
-	more = shown->step(shown, look);
+	*more_p = shown->step(shown, look);
 	ns = clock_thread_ns() - begin;
 	look->steps++;
 	look->long_steps += ns > OBJ_LOOK_LONG_NS;
 	if (look->longest_ns < ns)
 		look->longest_ns = ns;
-	return more;
+	return ns;
+}
+
+/* request_show - reads of completions are to look at the request: they do not poll in vain. */
+static void request_show(struct obj_prog *prog)
+{
+	atomic_store_explicit(&prog->staged, true, memory_order_relaxed);
 }
 
 /* ---- the program's side ------------------------------------------------------------------ */
@@ -176,7 +181,6 @@ static bool shown_step(struct obj_shown *shown, struct obj_look *look)
 static void request_serve(struct obj_prog *prog)
 {
 	enum step_state asked = STEP_ASKED;
-	uint64_t begin;
 	size_t len;
 
 	if (!atomic_compare_exchange_strong(&request.state, &asked, STEP_TAKEN))
@@ -185,11 +189,10 @@ static void request_serve(struct obj_prog *prog)
 		atomic_store(&request.state, STEP_ASKED);
 		return;
 	}
-	begin = clock_thread_ns();
 	len = request.look->len;
-	request.more = shown_step(request.shown, request.look);
-	request.look->served_ns += clock_thread_ns() - begin;
+	request.look->served_ns += shown_step(request.shown, request.look, &request.more);
 	if (request.more && request.look->len > len && request.look->len < LOOK_FULL) {
+		request_show(prog);
 		atomic_store(&request.state, STEP_ASKED);	/* the next poll goes on */
 		return;
 	}
@@ -235,7 +238,7 @@ static enum outcome take_locked(struct obj_shown *shown, struct obj_look *look)
 		lock_put(&shown->prog->lock);
 		return OUT_WAIT;	/* it was served meanwhile: the next turn sees it */
 	}
-	more = shown_step(shown, look);
+	shown_step(shown, look, &more);
 	lock_put(&shown->prog->lock);
 	return request_took(more);
 }
@@ -252,8 +255,8 @@ static enum outcome request_outcome(struct obj_shown *shown, struct obj_look *lo
 		out = request_took(request.more);
 	else if (!patient)
 		out = take_locked(shown, look);
-	if (out == OUT_WAIT)	/* a read of a completion looks at it */
-		atomic_store_explicit(&shown->prog->staged, true, memory_order_relaxed);
+	if (out == OUT_WAIT)
+		request_show(shown->prog);
 	pthread_mutex_unlock(&reg.lock);
 	return out;
 }
@@ -282,13 +285,13 @@ static void wait_served(uint64_t ns)
 static enum outcome one_step(struct obj_shown *shown, struct obj_look *look, uint64_t *patient_ns,
 			     uint64_t end_ns)
 {
-	uint64_t nap = NAP_NS, nap_max = NAP_MAX_NS;
+	uint64_t nap = NAP_NS;
 	enum outcome out;
 
 	pthread_mutex_lock(&reg.lock);
 	if (request.shown == shown) {	/* else it has closed */
 		request_ask(shown, look);
-		nap_max = shown->prog->lock.kind == LOCK_NONE ? NAP_ALONE_NS : NAP_MAX_NS;
+		nap = shown->prog->lock.kind == LOCK_NONE ? NAP_ALONE_NS : NAP_NS;
 	}
 	pthread_mutex_unlock(&reg.lock);
 	for (;;) {
@@ -296,7 +299,6 @@ static enum outcome one_step(struct obj_shown *shown, struct obj_look *look, uin
 		if (out != OUT_WAIT || clock_ns() >= end_ns)
 			break;
 		wait_served(nap);
-		nap = 2 * nap < nap_max ? 2 * nap : nap_max;
 	}
 	return out;
 }
