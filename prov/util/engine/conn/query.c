@@ -16,7 +16,6 @@
 #include "base/os/process.h"
 #include "engine/oob.h"
 #include "engine/peer.h"
-#include "obj/inspect/rank.h"
 #include "obj/inspect/server.h"
 
 /* Limits of an endpoint. */
@@ -310,7 +309,7 @@ static void fill_answer(struct eng_ep *ep, struct wire_answer *answer)
 
 	_Static_assert(sizeof(answer->addr) >= ENG_PEER_TEXT, "room for an address");
 	*answer = (struct wire_answer) { .pid = htole32((uint32_t) getpid()) };
-	answer->rank = htole32((uint32_t) inspect_rank());
+	answer->rank = htole32((uint32_t) obj_server_rank());
 	if (gethostname(answer->host, sizeof(answer->host) - 1))
 		*answer->host = '\0';
 	os_process_command(answer->command, sizeof(answer->command));

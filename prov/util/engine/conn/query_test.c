@@ -93,10 +93,12 @@ static void a_question_is_answered_by_what_is_waited_for(void **arg)
 	char text[ENG_PEER_TEXT];
 
 	wait_for(tap.other, 0x2a, 0);
+	setenv("PMIX_RANK", "8", 1);		/* the environment was read when the endpoint was opened */
 	ask(tap.peer, NUM, 0);
 	assert_int_equal(tap.cnt, 1);
 	got = sent_answer(0, tap.peer, NUM);
 	assert_int_equal(le32toh(got->pid), getpid());
+	assert_int_equal(le32toh(got->rank), 7);
 	assert_int_equal(le32toh(got->cnt), 1);
 	assert_int_equal(le64toh(got->wait[0].tag), 0x2a);
 	assert_int_equal(got->wait[0].kind, WIRE_WAIT_RECV | WIRE_WAIT_TAGGED);
@@ -246,5 +248,6 @@ int main(void)
 	};
 
 	setenv("FI_INSPECT", "all", 1);
+	setenv("PMIX_RANK", "7", 1);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

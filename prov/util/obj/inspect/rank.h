@@ -21,16 +21,4 @@ static inline int inspect_rank_of(const char *env)
 	return -1;
 }
 
-/* inspect_rank - of this process; -1: none. */
-static inline int inspect_rank(void)
-{
-	extern char **environ;
-	char **env;
-	int rank = -1;
-
-	for (env = environ; env && *env && rank < 0; env++)
-		rank = inspect_rank_of(*env);
-	return rank;
-}
-
 #endif

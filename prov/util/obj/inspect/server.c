@@ -24,6 +24,7 @@
 #include "base/thread.h"
 #include "net/inherit.h"
 #include "obj/inspect/listener.h"
+#include "obj/inspect/rank.h"
 #include "obj/inspect/shown.h"
 #include "obj/inspect/user.h"
 
@@ -141,7 +142,9 @@ static void *server_run(void *arg)
 
 /* ---- start ----------------------------------------------------------------------------------- */
 
+/* Of the environment, once in the life of a process. */
 static enum obj_inspect whom = OBJ_INSPECT_USER;
+static int rank = -1;
 
 /* find_word - false: FI_INSPECT has no such value. */
 static bool find_word(const char *text)
@@ -179,12 +182,38 @@ static void read_whom(void)
 		whom = OBJ_INSPECT_NONE;
 }
 
-enum obj_inspect obj_server_whom(void)
+static void read_rank(void)
+{
+	extern char **environ;
+	char **env;
+
+	for (env = environ; env && *env && rank < 0; env++)
+		rank = inspect_rank_of(*env);
+}
+
+static void read_environment(void)
+{
+	read_whom();
+	read_rank();
+}
+
+static void read_once(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	pthread_once(&once, read_whom);
+	pthread_once(&once, read_environment);
+}
+
+enum obj_inspect obj_server_whom(void)
+{
+	read_once();
 	return whom;
+}
+
+int obj_server_rank(void)
+{
+	read_once();
+	return rank;
 }
 
 void obj_server_start(void)

@@ -24,6 +24,11 @@ enum obj_inspect {
 };
 enum obj_inspect obj_server_whom(void);
 
+/* obj_server_rank - of this process in its parallel job (rank.h); -1: none is known.  The environment is read when the
+ * first endpoint opens, not later: another thread of the program may change it.   Threading: any.
+ */
+int obj_server_rank(void);
+
 /* obj_server_forked - in a forked child: it has none. */
 void obj_server_forked(void);
 
