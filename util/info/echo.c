@@ -16,6 +16,10 @@
 #include "base/clock.h"
 
 #define ECHOES 5
+#define STREAM_NS (200 * CLOCK_NS_PER_MS)	/* for which a stream sends */
+#define STREAM_BYTES 65536	/* that it has in flight at most: the kernel's buffers have room for them */
+#define STREAM_PACKET 9000	/* bytes of the longest packet */
+#define HEADERS 40		/* of IP at most */
 
 /* An echo request: both versions of ICMP have the same fields, and the kernel fills in the checksum of ICMPv6
  * and of datagram sockets.
@@ -58,15 +62,15 @@ static int open_socket(const union net_sa *peer, const char *iface)
 	return fd;
 }
 
-/* is_answer - are these bytes the answer to @echo?  Raw sockets of IPv4 give the header of IP, too; the number
- * is the kernel's in datagram sockets, so the data is compared.
+/* is_answer - are these bytes the answer to the @size bytes that begin with @echo?  Raw sockets of IPv4 give the header
+ * of IP, too; the id is the kernel's in datagram sockets, so the data is compared.
  */
-static bool is_answer(const uint8_t *buf, size_t len, const struct echo *echo, int family)
+static bool is_answer(const uint8_t *buf, size_t len, const struct echo *echo, size_t size, int family)
 {
-	const uint8_t *at = len >= sizeof(*echo) ? buf + len - sizeof(*echo) : NULL;
+	const uint8_t *at = len >= size ? buf + len - size : NULL;
 
 	return at && at[0] == (family == AF_INET ? ICMP_ECHOREPLY : ICMP6_ECHO_REPLY) &&
-	       !memcmp(at + offsetof(struct echo, seq), &echo->seq, sizeof(*echo) - offsetof(struct echo, seq));
+	       !memcmp(at + offsetof(struct echo, data), echo->data, sizeof(echo->data));
 }
 
 static int await_answer(int fd, const struct echo *echo, int family, uint64_t end_ns)
@@ -81,7 +85,7 @@ static int await_answer(int fd, const struct echo *echo, int family, uint64_t en
 		len = recv(fd, buf, sizeof(buf), MSG_DONTWAIT);
 		if (len < 0 && errno != EAGAIN && errno != EINTR)
 			return errno;
-		if (len > 0 && is_answer(buf, (size_t) len, echo, family))
+		if (len > 0 && is_answer(buf, (size_t) len, echo, sizeof(*echo), family))
 			return 0;
 	}
 }
@@ -122,4 +126,92 @@ int info_echo(const union net_sa *peer, const char *iface, uint64_t *ns_p)
 	close(fd);
 	*ns_p = least;
 	return i > 1 ? 0 : err;
+}
+
+/* ---- a stream -------------------------------------------------------------------------------- */
+
+/* Echo requests of one size.  The number in flight begins small and grows with each answer, so that a slow link has
+ * little to queue.
+ */
+struct stream {
+	int fd, family;
+	size_t size;		/* bytes of a request, the header of ICMP included */
+	unsigned window, max;	/* requests in flight */
+	uint64_t begun_ns, last_ns;	/* the last answer */
+	struct info_stream *count;
+	struct echo echo;	/* the beginning of each request */
+	uint8_t packet[STREAM_PACKET];
+};
+
+static void stream_init(struct stream *s, int fd, const union net_sa *peer, uint32_t mtu, struct info_stream *count)
+{
+	uint32_t packet = mtu < STREAM_PACKET ? mtu : STREAM_PACKET;
+
+	*count = (struct info_stream) { .bytes = 0 };
+	*s = (struct stream) { .fd = fd, .family = peer->sa.sa_family, .window = 2, .count = count, .begun_ns = clock_ns() };
+	s->size = packet > HEADERS + sizeof(s->echo) ? packet - HEADERS : sizeof(s->echo);
+	s->max = (unsigned) (STREAM_BYTES / s->size);
+	s->echo.type = s->family == AF_INET ? ICMP_ECHO : ICMP6_ECHO_REQUEST;
+	s->echo.id = htons((uint16_t) getpid());
+	memcpy(s->echo.data, &s->begun_ns, sizeof(s->begun_ns));
+	s->echo.sum = s->family == AF_INET ? echo_checksum(&s->echo) : 0;	/* what follows are zeros */
+	memcpy(s->packet, &s->echo, sizeof(s->echo));
+}
+
+/* stream_send - as much as may be in flight.  Returns 0 or an errno. */
+static int stream_send(struct stream *s)
+{
+	while (s->count->sent - s->count->answered < s->window) {
+		if (send(s->fd, s->packet, s->size, MSG_DONTWAIT) < 0)
+			return errno == EAGAIN || errno == ENOBUFS || errno == EINTR ? 0 : errno;
+		s->count->sent++;
+	}
+	return 0;
+}
+
+/* stream_hear - the answers that have come until now.  Returns 0 or an errno. */
+static int stream_hear(struct stream *s)
+{
+	uint8_t buf[STREAM_PACKET + HEADERS];
+	ssize_t len;
+
+	while ((len = recv(s->fd, buf, sizeof(buf), MSG_DONTWAIT)) >= 0) {
+		if (!is_answer(buf, (size_t) len, &s->echo, s->size, s->family) || s->count->answered == s->count->sent)
+			continue;
+		s->count->answered++;
+		s->count->bytes += s->size;
+		s->window += s->window < s->max;
+		s->last_ns = clock_ns();
+	}
+	return errno == EAGAIN || errno == EINTR ? 0 : errno;
+}
+
+static int stream_run(struct stream *s)
+{
+	uint64_t stop_ns = s->begun_ns + STREAM_NS, end_ns = stop_ns + CLOCK_NS_PER_S, now = s->begun_ns;
+	struct pollfd pfd = { .fd = s->fd, .events = POLLIN };
+	int err = 0;
+
+	while (!err && now < end_ns && (now < stop_ns || s->count->answered < s->count->sent)) {
+		if (now < stop_ns)
+			err = stream_send(s);
+		if (!err && poll(&pfd, 1, clock_ms_left(now < stop_ns ? stop_ns : end_ns, now)) > 0)
+			err = stream_hear(s);
+		now = clock_ns();
+	}
+	return err;
+}
+
+int info_echo_stream(const union net_sa *peer, const char *iface, uint32_t mtu, struct info_stream *stream_p)
+{
+	int fd = open_socket(peer, iface), err;
+	struct stream s;
+
+	if (fd < 0)
+		return -fd;
+	stream_init(&s, fd, peer, mtu, stream_p);
+	err = stream_run(&s);
+	close(fd);
+	stream_p->ns = s.last_ns - s.begun_ns;
+	return stream_p->answered ? 0 : err ? err : ETIMEDOUT;
 }

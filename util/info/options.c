@@ -62,7 +62,7 @@ void info_options_usage(void)
 	      "  -g, --getenv=SUBSTR       those with SUBSTR in their name\n"
 	      "      --explain             what is not offered, and the first reason why\n"
 	      "      --path=HOST           which way to a host is taken, and why\n"
-	      "      --probe               with --path: send some echo requests each way\n"
+	      "      --probe               with --path: an echo and a short stream each way\n"
 	      "      --json                any of these but --path as JSON\n"
 	      "      --version             versions of the tool and of the library\n"
 	      "  -h, --help                this text\n", stdout);

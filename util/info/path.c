@@ -93,17 +93,33 @@ static void print_speed(const struct net_iface *iface)
 		printf(", %" PRIu64 " Gbit/s", iface->speed / 1000000000);
 }
 
+static void print_stream(const struct question *q, const struct net_iface *iface)
+{
+	struct info_stream stream;
+	int err = info_echo_stream(&q->peer, iface->name, iface->mtu, &stream);
+
+	if (err) {
+		printf(", no stream of them: %s", strerror(err));
+		return;
+	}
+	printf(", a stream of them carries at least %.2f Mbit/s", (double) stream.bytes * 8000 / (double) (stream.ns + 1));
+	if (stream.answered < stream.sent)
+		printf(" (%u of %u lost)", stream.sent - stream.answered, stream.sent);
+}
+
 static void print_probe(const struct question *q, const struct net_iface *iface)
 {
 	uint64_t ns = 0;
 	int err = info_echo(&q->peer, iface->name, &ns);
 
-	if (!err)
+	if (!err) {
 		printf("; an echo takes %.1f us", (double) ns / 1000);
-	else if (err == ETIMEDOUT)
+		print_stream(q, iface);
+	} else if (err == ETIMEDOUT) {
 		printf("; no echo within a second");
-	else
+	} else {
 		printf("; no echo can be sent: %s", strerror(err));
+	}
 }
 
 /* print_reach - can the host be reached by @iface? */

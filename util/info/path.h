@@ -11,7 +11,7 @@
  *
  * @version: of the interface, for fi_getinfo
  *
- * With o->probe, some echo requests of ICMP go out by each interface that has a route.
+ * With o->probe, some echo requests of ICMP go out by each interface that has a route, and a short stream of them.
  * Errors: -FI_ENODATA: the host has no IP address, or nothing is offered for it; the reason is on stderr.
  */
 int info_path(const struct info_options *o, uint32_t version);
