@@ -242,7 +242,7 @@ if HAVE_TCP
 if HAVE_SHM
 dist_check_SCRIPTS += tests/dissect/dissect_test
 TESTS += tests/dissect/dissect_test
-EXTRA_DIST += tests/dissect/README.md
+EXTRA_DIST += tests/dissect/README.md tests/dissect/captures.py
 dist_check_SCRIPTS += tests/path/path_test tests/path/ways_test
 TESTS += tests/path/path_test tests/path/ways_test
 endif

@@ -78,10 +78,12 @@ field(eng, "amo_op", ProtoField.uint8, "enum fi_op")
 field(eng, "amo_type", ProtoField.uint8, "enum fi_datatype")
 field(eng, "share", ProtoField.bytes, "Shared device memory")
 field(eng, "payload", ProtoField.bytes, "Payload")
+field(eng, "rest", ProtoField.bytes, "Other bytes")
 
 field(tcp, "type", ProtoField.uint8, "Handshake", base.DEC, TCP_TYPES)
 field(tcp, "version", ProtoField.uint8, "Newest version")
 field(tcp, "oldest", ProtoField.uint8, "Oldest version")
+field(tcp, "size", ProtoField.uint16, "Length of the handshake packet")
 field(tcp, "kind", ProtoField.uint8, "Endpoint type", base.DEC, KINDS)
 field(tcp, "data_len", ProtoField.uint16, "Private data or text, bytes")
 field(tcp, "reason", ProtoField.uint32, "Reason of the refusal")
@@ -89,9 +91,15 @@ field(tcp, "features", ProtoField.uint8, "Features", base.HEX)
 field(tcp, "lanes", ProtoField.uint8, "Lanes")
 field(tcp, "lane", ProtoField.uint8, "Lane")
 field(tcp, "engine", ProtoField.uint8, "Version of the engine's packets")
+field(tcp, "engine_oldest", ProtoField.uint8, "Oldest version of the engine's packets")
 field(tcp, "release", ProtoField.string, "Release")
+field(tcp, "commit", ProtoField.uint32, "Commit", base.HEX)
 field(tcp, "epoch", ProtoField.uint64, "Epoch", base.HEX)
 field(tcp, "serial", ProtoField.uint64, "Serial")
+field(tcp, "prev", ProtoField.uint64, "Serial before it")
+field(tcp, "max_payload", ProtoField.uint64, "Longest payload of a frame")
+field(tcp, "addr", ProtoField.bytes, "Address of the sender")
+field(tcp, "rest", ProtoField.bytes, "Other bytes")
 field(tcp, "private", ProtoField.bytes, "Private data")
 field(tcp, "hdr_len", ProtoField.uint16, "Header length", base.HEX)
 field(tcp, "len", ProtoField.uint64, "Payload length")
@@ -111,6 +119,15 @@ field(rxd, "window", ProtoField.uint64, "Window")
 field(rxd, "dgram_max", ProtoField.uint32, "Longest datagram")
 field(rxd, "cookie", ProtoField.bytes, "Cookie")
 field(rxd, "reason", ProtoField.uint16, "Reason of the refusal")
+field(rxd, "serial", ProtoField.uint64, "Serial")
+field(rxd, "engine", ProtoField.uint8, "Version of the engine's packets")
+field(rxd, "engine_oldest", ProtoField.uint8, "Oldest version of the engine's packets")
+field(rxd, "kind", ProtoField.uint8, "Endpoint type", base.DEC, KINDS)
+field(rxd, "delay", ProtoField.uint32, "Delay of the acknowledgement, us")
+field(rxd, "ect", ProtoField.uint16, "Packets with ECT(0)")
+field(rxd, "ce", ProtoField.uint16, "Packets with CE")
+field(rxd, "ranges", ProtoField.uint8, "Further ranges")
+field(rxd, "rest", ProtoField.bytes, "Other bytes")
 field(rxd, "largest", ProtoField.uint64, "Highest number received")
 field(rxd, "limit", ProtoField.uint64, "End of the stream that is accepted")
 field(rxd, "first", ProtoField.uint32, "Numbers below it")
@@ -120,6 +137,7 @@ field(rxd, "off", ProtoField.uint64, "Offset in the stream")
 field(rxd, "stream", ProtoField.bytes, "Bytes of the stream")
 field(rxd, "private", ProtoField.bytes, "Private data")
 
+field(udp, "version", ProtoField.uint8, "Version")
 field(udp, "flags", ProtoField.uint8, "Flags", base.HEX)
 field(udp, "len", ProtoField.uint16, "Length")
 field(udp, "data", ProtoField.uint64, "Completion data", base.HEX)
@@ -127,6 +145,10 @@ field(udp, "payload", ProtoField.bytes, "Payload")
 
 field(xnet, "type", ProtoField.uint8, "Connection message", base.DEC, XNET_TYPES)
 field(xnet, "data_len", ProtoField.uint16, "Private data, bytes")
+field(xnet, "mark", ProtoField.bytes, "Mark of the sender")
+field(xnet, "order", ProtoField.bytes, "1 in the sender's byte order")
+field(xnet, "count", ProtoField.uint8, "Counter of frames")
+field(xnet, "rest", ProtoField.bytes, "Other bytes")
 field(xnet, "private", ProtoField.bytes, "Private data")
 field(xnet, "op", ProtoField.uint8, "Operation", base.DEC, XNET_OPS)
 field(xnet, "flags", ProtoField.uint16, "Flags", base.HEX)
@@ -147,6 +169,8 @@ field(rxm, "credits", ProtoField.uint16, "Credits")
 field(rxm, "kind", ProtoField.uint8, "Frame", base.DEC, RXM_KINDS)
 field(rxm, "segs", ProtoField.uint8, "Segments")
 field(rxm, "len", ProtoField.uint64, "Length")
+field(rxm, "hdr_len", ProtoField.uint16, "Header length")
+field(rxm, "rest", ProtoField.bytes, "Other bytes")
 field(rxm, "id", ProtoField.uint64, "Rendezvous id", base.HEX)
 field(rxm, "seg", ProtoField.bytes, "Segment")
 field(rxm, "pkt_type", ProtoField.uint8, "Packet", base.DEC, PKT_TYPES)
@@ -175,6 +199,14 @@ local function malformed(proto, tree, text)
 	tree:add_proto_expert_info(bad[proto.name], text)
 end
 
+-- show_rest - bytes that have no field of their own, @len or all to the end: a change in them is seen, too.
+local function show_rest(proto, tree, buf, at, len)
+	len = math.min(len or buf:len(), buf:len() - at)
+	if len > 0 then
+		tree:add(f[proto.name:lower() .. ".rest"], buf(at, len))
+	end
+end
+
 -- ---- the engine's packets ----------------------------------------------------------------------
 
 local has = function(flags, bit_) return bit.band(flags, bit_) ~= 0 end
@@ -194,14 +226,21 @@ end
 
 -- What stands behind the words of an operation: how many bytes, and how they are shown.
 local fixed = {
-	CTS = { 8, function(buf, tree) tree:add_le(f["ofi.eng.rx_id"], buf(0, 4)) end },
+	CTS = { 8, function(buf, tree)
+		tree:add_le(f["ofi.eng.rx_id"], buf(0, 4))
+		show_rest(eng, tree, buf, 4)
+	end },
 	DATA = { 8, function(buf, tree) tree:add_le(f["ofi.eng.off"], buf(0, 8)) end },
-	NACK = { 8, function(buf, tree) tree:add_le(f["ofi.eng.err"], buf(0, 4)) end },
+	NACK = { 8, function(buf, tree)
+		tree:add_le(f["ofi.eng.err"], buf(0, 4))
+		show_rest(eng, tree, buf, 4)
+	end },
 	SHARE = { 112, function(buf, tree) tree:add(f["ofi.eng.share"], buf(0, 112)) end },
 	ATOMIC = { 8, function(buf, tree)
 		tree:add_le(f["ofi.eng.amo_kind"], buf(0, 1))
 		tree:add_le(f["ofi.eng.amo_op"], buf(1, 1))
 		tree:add_le(f["ofi.eng.amo_type"], buf(2, 1))
+		show_rest(eng, tree, buf, 3)
 	end },
 }
 local ranged = { READ = true, WRITE = true, ATOMIC = true }
@@ -314,6 +353,7 @@ local function rxm_native(buf, tree)
 	end
 	top:add_le(f["ofi.rxm.flags"], buf(0, 2))
 	top:add_le(f["ofi.rxm.credits"], buf(2, 2))
+	show_rest(rxm, top, buf, 4, 4)
 	local at = 8
 	while at < buf:len() do
 		if at + 16 > buf:len() then
@@ -325,6 +365,8 @@ local function rxm_native(buf, tree)
 		local frame = top:add(rxm, buf(at, 16), "Frame: " .. (RXM_KINDS[kind] or "unknown"))
 		frame:add_le(f["ofi.rxm.kind"], buf(at, 1))
 		frame:add_le(f["ofi.rxm.segs"], buf(at + 1, 1))
+		frame:add_le(f["ofi.rxm.hdr_len"], buf(at + 2, 2))
+		show_rest(rxm, frame, buf, at + 4, 4)
 		frame:add_le(kind == 3 and f["ofi.rxm.id"] or f["ofi.rxm.len"], buf(at + 8, 8))
 		local body = kind == 1 and len:tonumber() or kind == 2 and 8 + 24 * segs or 0
 		if not RXM_KINDS[kind] or at + 16 + hdr_len + body > buf:len() or body < 0 then
@@ -357,6 +399,8 @@ local function rxm_published(buf, tree)
 	top:add_le(f["ofi.rxm.pkt_type"], buf(1, 1))
 	top:add_le(f["ofi.rxm.conn_id"], buf(8, 8))
 	top:add_le(f["ofi.rxm.msg_id"], buf(16, 8))
+	show_rest(rxm, top, buf, 2, 6)
+	show_rest(rxm, top, buf, 24, 40)
 	if kind <= 2 then
 		top:add_le(f["ofi.rxm.op"], buf(34, 1))
 		top:add_le(f["ofi.rxm.len"], buf(40, 8))
@@ -389,6 +433,7 @@ local function tcp_handshake(buf, pinfo, tree, conn, dir)
 	top:append_text(": " .. (TCP_TYPES[kind] or "unknown handshake"))
 	top:add(f["ofi.tcp.oldest"], buf(8, 1))
 	top:add(f["ofi.tcp.version"], buf(9, 1))
+	top:add(f["ofi.tcp.size"], buf(10, 2))
 	top:add(f["ofi.tcp.type"], buf(12, 1))
 	top:add(f["ofi.tcp.kind"], buf(13, 1))
 	top:add(f["ofi.tcp.data_len"], buf(14, 2))
@@ -397,6 +442,8 @@ local function tcp_handshake(buf, pinfo, tree, conn, dir)
 	top:add(f["ofi.tcp.lanes"], buf(21, 1))
 	top:add(f["ofi.tcp.lane"], buf(22, 1))
 	top:add(f["ofi.tcp.engine"], buf(23, 1))
+	top:add(f["ofi.tcp.engine_oldest"], buf(24, 1))
+	top:add(f["ofi.tcp.commit"], buf(28, 4))
 	top:add(f["ofi.tcp.release"], buf(25, 3), string.format("%u.%u.%u", buf(25, 1):uint(), buf(26, 1):uint(),
 							       buf(27, 1):uint()))
 	local size = buf(10, 2):uint()
@@ -408,6 +455,13 @@ local function tcp_handshake(buf, pinfo, tree, conn, dir)
 		top:add(f["ofi.tcp.epoch"], buf(32, 8))
 		top:add(f["ofi.tcp.serial"], buf(40, 8))
 	end
+	if size >= HELLO then
+		top:add(f["ofi.tcp.prev"], buf(48, 8))
+		top:add(f["ofi.tcp.max_payload"], buf(56, 8))
+		top:add(f["ofi.tcp.addr"], buf(64, 24))
+	end
+	local known = size >= HELLO and HELLO or size >= 48 and 48 or 32
+	show_rest(tcp, top, buf, known, size - known)
 	if buf:len() > size then
 		top:add(f["ofi.tcp.private"], buf(size))
 		if kind == 2 and private_says_rxm(buf(size)) then
@@ -487,6 +541,8 @@ local function xnet_message(buf, pinfo, tree, conn, dir)
 	local kind = buf(1, 1):uint()
 	top:add(f["ofi.xnet.type"], buf(1, 1))
 	top:add(f["ofi.xnet.data_len"], buf(2, 2))
+	top:add(f["ofi.xnet.mark"], buf(4, 20))
+	top:add(f["ofi.xnet.order"], buf(24, 8))
 	if buf:len() > 32 then
 		top:add(f["ofi.xnet.private"], buf(32))
 	end
@@ -563,13 +619,13 @@ local function xnet_frame(buf, pinfo, tree, conn)
 	top:add(f["ofi.xnet.op"], buf(1, 1))
 	add(top, f["ofi.xnet.flags"], buf(2, 2))
 	top:add(f["ofi.xnet.op_data"], buf(4, 1))
+	top:add(f["ofi.xnet.ranges"], buf(5, 1))
 	top:add(f["ofi.xnet.hdr_len"], buf(6, 1))
+	top:add(f["ofi.xnet.count"], buf(7, 1))
 	add(top, f["ofi.xnet.len"], buf(8, 8))
 	if op == 0 and op_data == 2 then
+		show_rest(xnet, top, buf, 16)
 		return "acknowledgement"
-	end
-	if op == 2 or op == 4 then
-		top:add(f["ofi.xnet.ranges"], buf(5, 1))
 	end
 	local packet = op == 8
 	local at, text = hdr_len, ""
@@ -745,7 +801,12 @@ local function rxd_ack(buf, at, top)
 	local cnt = buf(at + 28, 1):uint()
 	top:add_le(f["ofi.rxd.largest"], buf(at, 8))
 	top:add_le(f["ofi.rxd.limit"], buf(at + 8, 8))
+	top:add_le(f["ofi.rxd.delay"], buf(at + 16, 4))
 	top:add_le(f["ofi.rxd.first"], buf(at + 20, 4))
+	top:add_le(f["ofi.rxd.ect"], buf(at + 24, 2))
+	top:add_le(f["ofi.rxd.ce"], buf(at + 26, 2))
+	top:add_le(f["ofi.rxd.ranges"], buf(at + 28, 1))
+	show_rest(rxd, top, buf, at + 29, 3)
 	at = at + 32
 	if at + 8 * cnt > buf:len() then
 		malformed(rxd, top, "Ranges are incomplete")
@@ -788,6 +849,8 @@ local function rxd_data(buf, pinfo, top, flags)
 	end
 	if at and not has(flags, 0x10) and at < buf:len() then
 		return rxd_stream(buf, at, pinfo, top)
+	elseif at then
+		show_rest(rxd, top, buf, at)	-- padding
 	end
 	return {}
 end
@@ -800,15 +863,21 @@ local function rxd_hello(buf, _, top)
 	top:add_le(f["ofi.rxd.cid"], buf(24, 8))
 	top:add_le(f["ofi.rxd.peer_cid"], buf(32, 8))
 	top:add_le(f["ofi.rxd.epoch"], buf(40, 8))
+	top:add_le(f["ofi.rxd.serial"], buf(48, 8))
 	top:add(f["ofi.rxd.cookie"], buf(56, 16))
 	top:add_le(f["ofi.rxd.window"], buf(72, 8))
 	top:add_le(f["ofi.rxd.dgram_max"], buf(80, 4))
+	top:add(f["ofi.rxd.engine"], buf(84, 1))
+	top:add(f["ofi.rxd.engine_oldest"], buf(85, 1))
+	top:add(f["ofi.rxd.kind"], buf(88, 1))
+	show_rest(rxd, top, buf, 89, 79)	-- the address, the release
 	local len = buf(86, 2):le_uint()
-	if 24 + 144 + len ~= buf:len() and len > 0 then
+	if 24 + 144 + len > buf:len() then
 		malformed(rxd, top, "Private data is incomplete")
 	elseif len > 0 then
 		top:add(f["ofi.rxd.private"], buf(168, len))
 	end
+	show_rest(rxd, top, buf, math.min(168 + len, buf:len()))
 	return {}
 end
 
@@ -822,8 +891,15 @@ local function rxd_short(least, name, len)
 		else
 			top:add_le(f["ofi.rxd." .. name], buf(24, len))
 		end
+		show_rest(rxd, top, buf, math.min(24 + len, buf:len()))
 		return {}
 	end
+end
+
+-- rxd_bare - nothing but the header.
+local function rxd_bare(buf, _, top)
+	show_rest(rxd, top, buf, 24)
+	return {}
 end
 
 local rxd_bodies = {
@@ -834,6 +910,8 @@ local rxd_bodies = {
 	REFUSE = rxd_short(32, "reason", 2),
 	PROBE = rxd_short(104, "cid", 8),
 	RESET = rxd_short(32, "cid", 8),
+	PATH_CHALLENGE = rxd_bare,
+	PATH_RESPONSE = rxd_bare,
 }
 
 function rxd.dissector(buf, pinfo, tree)
@@ -855,7 +933,7 @@ function rxd.dissector(buf, pinfo, tree)
 	if bit.band(flags, bit.bnot(0x1f)) ~= 0 then
 		malformed(rxd, top, "Unknown flags")
 	end
-	local texts = rxd_bodies[name] and rxd_bodies[name](buf, pinfo, top, flags) or {}
+	local texts = rxd_bodies[name](buf, pinfo, top, flags)
 	pinfo.cols.info = name .. (#texts > 0 and ": " .. table.concat(texts, "; ") or "")
 	return buf:len()
 end
@@ -878,11 +956,15 @@ local function udp_one(buf, pinfo, tree)
 	local top = tree:add(udp, buf())
 	pinfo.cols.protocol = "OFI-UDP"
 	pinfo.cols.info = "datagram of " .. (buf:len() - 16) .. " bytes"
+	top:add(f["ofi.udp.version"], buf(4, 1))
 	top:add(f["ofi.udp.flags"], buf(5, 1))
 	top:add(f["ofi.udp.len"], buf(6, 2))
 	top:add(f["ofi.udp.data"], buf(8, 8))
 	if buf(6, 2):uint() ~= buf:len() - 16 or buf(4, 1):uint() ~= 1 or buf(5, 1):uint() > 1 then
 		malformed(udp, top, "Length, version or flags are impossible")
+	end
+	if buf(5, 1):uint() == 0 and buf(8, 8):uint64() ~= UInt64(0) then
+		malformed(udp, top, "Completion data without its flag")
 	end
 	if buf:len() > 16 and is_rxd(buf(16)) then
 		rxd.dissector(buf(16):tvb(), pinfo, tree)
