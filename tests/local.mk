@@ -259,8 +259,8 @@ check_PROGRAMS += tests/top/profile_test
 tests_top_profile_test_SOURCES = tests/top/profile_test.c
 tests_top_profile_test_LDADD = src/libfabric.la
 TESTS += tests/top/profile_test
-dist_check_SCRIPTS += tests/top/top_test tests/top/hosts_test tests/top/keys_test tests/top/probes_test
-TESTS += tests/top/top_test tests/top/hosts_test tests/top/keys_test tests/top/probes_test
+dist_check_SCRIPTS += tests/top/top_test tests/top/hosts_test tests/top/keys_test tests/top/paths_test tests/top/probes_test
+TESTS += tests/top/top_test tests/top/hosts_test tests/top/keys_test tests/top/paths_test tests/top/probes_test
 endif
 endif
 EXTRA_DIST += tests/top/README.md tests/top/scene.sh

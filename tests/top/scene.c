@@ -20,6 +20,8 @@
  *   many     rank 0 receives from 10,000 peers, at addresses where nothing is
  *   asleep   rank 1 computes, and makes no progress; rank 0 sends messages to it, as many as are taken
  *
+ * SCENE_LIMIT: "user": rank 1 is in a user namespace of its own; "dump": the processes are not dumpable (PR_SET_DUMPABLE).
+ *
  * SCENE_HOSTS: the name of a network namespace for each rank, which is its hostname, too, and has the address
  * 10.9.0.(1 + rank).  Without it all are on this host.
  *
@@ -74,6 +76,24 @@ static void enter_host(int me)
 	CHECK(fd >= 0 && !setns(fd, CLONE_NEWNET) && !unshare(CLONE_NEWUTS) && !sethostname(host, strlen(host)));
 	close(fd);
 	snprintf(node, sizeof(node), "10.9.0.%d", 1 + me);
+}
+
+/* enter_limit - what keeps other processes from reading the memory of rank @me, or it from theirs. */
+static void enter_limit(int me)
+{
+	const char *limit = getenv("SCENE_LIMIT");
+	char map[32];
+	int fd;
+
+	if (limit && !strcmp(limit, "dump"))
+		CHECK(!prctl(PR_SET_DUMPABLE, 0));
+	if (!limit || strcmp(limit, "user") || me != 1)
+		return;
+	snprintf(map, sizeof(map), "0 %d 1", (int) geteuid());
+	CHECK(!unshare(CLONE_NEWUSER));
+	fd = open("/proc/self/uid_map", O_WRONLY | O_CLOEXEC);
+	CHECK(fd >= 0 && write(fd, map, strlen(map)) == (ssize_t) strlen(map));
+	close(fd);
 }
 
 static struct fi_info *find(const char *provider, bool threads)
@@ -299,6 +319,7 @@ static void meet(struct rank *rank)
 static void be_rank(const char *provider, struct rank *rank, const struct scene *scene)
 {
 	enter_host(rank->me);
+	enter_limit(rank->me);
 	rank->ep = open_ep(find(provider, rank->threads), &rank->av);
 	meet(rank);
 	scene->be(rank);

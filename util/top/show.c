@@ -69,7 +69,8 @@ static void text_peer(const struct inspect_peer *peer, FILE *out)
 	if (peer->fenced)
 		fprintf(out, " (%" PRIu64 " behind a fence)", peer->fenced);
 	if (peer->queued)
-		fprintf(out, ", %" PRIu64 " packets wait for a connection", peer->queued);
+		fprintf(out, ", %" PRIu64 " packets wait for %s", peer->queued,
+			strcmp(peer->state, "ready") ? "a connection" : "credits, or for room in the connection");
 	if (peer->msgs)
 		fprintf(out, ", %" PRIu64 " unexpected messages of %" PRIu64 " bytes", peer->msgs, peer->msg_bytes);
 	text_traffic(peer, out);

@@ -115,7 +115,7 @@ struct inspect_peer {
 	char state[16];		/* of its channel */
 	uint64_t sends;		/* that are not complete, */
 	uint64_t fenced;	/* .. of these, behind a fence, */
-	uint64_t queued;	/* .. and packets that wait for a connection */
+	uint64_t queued;	/* .. and packets that wait for a connection, or for its credits */
 	uint64_t msgs;		/* unexpected messages of it, */
 	uint64_t msg_bytes;	/* .. and their payload */
 	uint64_t held;
