@@ -56,6 +56,7 @@ script_tests = \
 	tests/layers/layers_test \
 	tests/layers/terms_test \
 	tests/layers/variables_test \
+	tests/mpi/deadlock_test \
 	tests/mpi/ompi_mixed_test \
 	tests/mpi/ompi_secure_test \
 	tests/mpi/ompi_rxd_test \
