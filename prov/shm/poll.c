@@ -15,8 +15,8 @@
  * looks once more: a sender either sees that, and wakes it by a byte on its socket, or its packet is found by that
  * look.  Connections without a packet since the last sleep become inactive.  poller_wake() takes it back.
  *
- * Shared processors.  Where other threads have run in the last yield of the group, all connections ring, and no poll is
- * left out (shm_poller_shares()).  A short time awake (just_woken()) leaves the barriers to the senders.
+ * Shared processors.  Where other threads have run in the last yield of the group, no poll is left out
+ * (shm_poller_shares()).  A short time awake (just_woken()) leaves the barriers to the senders.
  */
 #include "poll.h"
 
@@ -35,8 +35,7 @@
 #define WAIT_EVERY 32		/* polls, or such rounds, between two looks at the sockets */
 #define WAIT_SELDOM 1024	/* the same while all connections are active: the clock decides before that */
 #define WAIT_HANDSHAKE 8		/* the same while a handshake is in flight */
-#define FRONT_MAX 32		/* active connections whose rings are looked at in each poll, */
-#define FRONT_CROWDED 2		/* .. unless there are more than this and processes take turns: then none */
+#define FRONT_MAX 32		/* active connections whose rings are looked at in each poll */
 #define RETRY_SLEEP_NS CLOCK_NS_PER_MS	/* the longest sleep of which a sender may not know: see go_to_sleep() */
 #define RELAX_AFTER 4		/* polls in vain before each one pauses: an answer may be about to come */
 #define NAPS_IN_MS 8		/* a short time awake: shorter than the eighth of a millisecond, */
@@ -401,31 +400,12 @@ static void recheck_doubt(struct shm_poller *poller)
 		look_soon(poller, conn);
 }
 
-/* all_ring - processes take turns, so that few polls find anything, and what each of them looks at has
- * left the caches: rely on the bells alone.
- */
-static void all_ring(struct shm_poller *poller)
-{
-	unsigned i;
-
-	for (i = 0; i < poller->front_cnt; i++)
-		if (poller->active[i]->bell < 0)
-			return;
-	i = poller->front_cnt;
-	poller->front_cnt = 0;
-	while (i-- > 0)
-		put_at(poller, poller->active[i], i);
-}
-
-/* adapt_front - to whether processes take turns, and to connections that have left. */
-static void adapt_front(struct shm_poller *poller)
+/* fill_front - one that has left the front makes room for another active connection. */
+static void fill_front(struct shm_poller *poller)
 {
 	struct shm_conn *conn;
 
-	if (shm_poller_shares(poller) && poller->active_cnt > FRONT_CROWDED) {
-		if (poller->front_cnt)
-			all_ring(poller);
-	} else if (poller->front_cnt < FRONT_MAX && poller->front_cnt < poller->active_cnt) {
+	if (poller->front_cnt < FRONT_MAX && poller->front_cnt < poller->active_cnt) {
 		conn = poller->active[poller->front_cnt++];
 		put_at(poller, conn, conn->place);
 	}
@@ -586,7 +566,7 @@ static __attribute__((noinline)) int poll_more(struct shm_poller *poller, unsign
 	if (poller->doubts)
 		recheck_doubt(poller);
 	judge_fences(poller);
-	adapt_front(poller);
+	fill_front(poller);
 	find_sole(poller);
 	if (sockets_due(poller))
 		done += ask_sockets(poller) + read_active(poller, budget, &left);
