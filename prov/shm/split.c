@@ -14,18 +14,7 @@
 /* A piece takes some 0.02 ms; a side that needs so long was not running. */
 #define LATE_NS (CLOCK_NS_PER_MS / 5)
 
-#define ALONE_AFTER_LATE 1024	/* copies that are made alone after a late piece */
-
 /* ---- the owner --------------------------------------------------------------------------- */
-
-/* is_due - is the next copy to be split? */
-static bool is_due(struct shm_split_own *own)
-{
-	if (!own->alone)
-		return true;
-	own->alone--;
-	return false;
-}
 
 /* A copy that is opened. */
 struct copy {
@@ -138,7 +127,6 @@ static void await_end(struct shm_conn *conn, struct shm_split *split, struct shm
 	own->open = !other_side_state(split, own) && !shm_conn_ended(conn);
 	if (!own->open)
 		conn->give_up_ns = 0;
-	own->alone = ALONE_AFTER_LATE;
 }
 
 /* ---- the owner of a message: the receiver ------------------------------------------------- */
@@ -150,7 +138,7 @@ bool shm_split_wanted(struct shm_conn *conn, size_t len, size_t cnt)
 	if (len < shm_conf.share_size || cnt != 1 || own->open || conn->src.fd < 0 ||
 	    !atomic_load_explicit(&conn->in.seg->tx.can_write, memory_order_relaxed))
 		return false;
-	return !shm_poller_shares(conn->poller) && is_due(own);
+	return !shm_poller_shares(conn->poller);
 }
 
 /* read_part - bytes @off .. @end of the message. */
@@ -164,11 +152,9 @@ static int read_part(struct shm_conn *conn, const void *what, size_t off, size_t
 }
 
 /* close_split - neither side copies any more. */
-static int close_split(struct shm_conn *conn, bool late, int ret)
+static int close_split(struct shm_conn *conn, int ret)
 {
 	conn->split.own.open = conn->split_waits = false;
-	if (late)
-		conn->split.own.alone = ALONE_AFTER_LATE;
 	return ret;
 }
 
@@ -182,7 +168,7 @@ static int read_back(struct shm_conn *conn)
 		ret = copy_back(conn, &conn->in.seg->split, &s->own, read_part, &s->from);
 		shm_pull_leave(conn->in.seg);
 	}
-	return close_split(conn, true, ret ? ret : 1);
+	return close_split(conn, ret ? ret : 1);
 }
 
 int shm_split_read(struct shm_conn *conn, const struct shm_iovs *from, size_t len, uint8_t *to)
@@ -210,9 +196,8 @@ int shm_split_read(struct shm_conn *conn, const struct shm_iovs *from, size_t le
 		return -FI_ETIMEDOUT;
 	}
 	if (other_side_state(split, &s->own) > 0)
-		return close_split(conn, false, 1);
+		return close_split(conn, 1);
 	s->from = *from;
-	s->since = clock_ns();
 	conn->split_waits = true;
 	return 0;
 }
@@ -223,7 +208,7 @@ int shm_split_poll(struct shm_conn *conn)
 
 	if (!ret)
 		return 0;
-	return ret < 0 ? read_back(conn) : close_split(conn, clock_ns() - conn->split.since > LATE_NS, 1);
+	return ret < 0 ? read_back(conn) : close_split(conn, 1);
 }
 
 int shm_split_state(const struct shm_conn *conn)
@@ -269,7 +254,7 @@ bool shm_split_access_wanted(struct shm_conn *conn, bool write, size_t len)
 		shm_tenant_late(conn);
 	}
 	return !shm_poller_shares(conn->poller) && !shm_out_sleeps(&conn->out) &&
-	       shm_tx_may_share(conn, own->back > 0) && is_due(own);
+	       shm_tx_may_share(conn, own->back > 0);
 }
 
 /* access_part - bytes @off .. @end of the access. */
@@ -313,8 +298,6 @@ int shm_split_access(struct shm_conn *conn, bool write, void *mine, uint64_t the
 	own->open = !done;
 	if (!done)
 		shm_tenant_late(conn);
-	if (done <= 0)
-		own->alone = ALONE_AFTER_LATE;
 	if (done && ret == -FI_EFAULT)
 		return ret;
 	return done && !ret;

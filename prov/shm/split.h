@@ -25,7 +25,7 @@
  * the target takes after its piece.
  *
  * Processes that take turns gain nothing, and one that is preempted makes the other wait: nothing is split
- * where they do (shm_poller_shares()), nor in the next 1024 copies after a late piece.
+ * where they do (shm_poller_shares()).
  *
  * Threading: each side under the lock of its progress group.
  */
@@ -98,7 +98,6 @@ struct shm_split_own {
 	uintptr_t at;		/* where its buffer is, in this process */
 	size_t len;
 	size_t back;		/* pieces that the other side has taken, once all are */
-	unsigned alone;		/* copies to make alone, since a piece was late, before one is split again */
 };
 
 /* shm_split_is_busy - has the other side pieces that it has not copied?  Once all are taken. */
@@ -109,7 +108,6 @@ bool shm_split_is_busy(const struct shm_split *split, const struct shm_split_own
 struct shm_split_rx {
 	struct shm_split_own own;
 	uint8_t *to;
-	uint64_t since;		/* when the wait began */
 	struct shm_iovs from;	/* what is copied, while it waits for the sender */
 };
 

@@ -46,7 +46,6 @@ static void processes_split_messages(void **state)
 
 		FAKE_UNTIL(10000, peer->rx_cnt > from + 5 || peer->down);
 		assert_int_equal(peer->down, 0);
-		conn_of(peer)->split.own.alone = 0;
 		until = clock_ns() + fake_draw() % CLOCK_NS_PER_MS;
 		while (clock_ns() < until)
 			fake_poll();
@@ -132,7 +131,6 @@ static void processes_split_writes(void **state)
 		size_t len = LONG / 8 + fake_draw() % (LONG - LONG / 8);
 
 		fake_poll();
-		conn->access.alone = 0;
 		fake_prog.idle.away_ns = 0;
 		if (!shm_split_access_wanted(conn, true, len))
 			continue;
