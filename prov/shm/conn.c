@@ -205,7 +205,7 @@ void shm_conn_start(struct shm_conn *conn)
 	timer_off(&conn->poller->base.timers, &conn->timer);
 	shm_conn_set_state(conn, SHM_CONN_READY);
 	conn->received = true;
-	conn->out.slow_ms = SHM_SLOW_MS;	/* until it has taken packets soon */
+	conn->out.slow = true;	/* until it has taken packets soon */
 	shm_poller_activate(conn->poller, conn);
 	shm_tenant_join(conn);
 }

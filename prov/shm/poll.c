@@ -38,8 +38,7 @@
 #define FRONT_MAX 32		/* active connections whose rings are looked at in each poll */
 #define RETRY_SLEEP_NS CLOCK_NS_PER_MS	/* the longest sleep of which a sender may not know: see go_to_sleep() */
 #define RELAX_AFTER 4		/* polls in vain before each one pauses: an answer may be about to come */
-#define NAPS_IN_MS 8		/* a short time awake: shorter than the eighth of a millisecond, */
-#define NAP_POLLS 256		/* .. or of fewer polls */
+#define NAP_POLLS 4096		/* a short time awake: this many polls take a tenth of a millisecond */
 #define LEAVE_POLLS 2		/* that leave an unexpected message in the ring, or in the sender's memory */
 
 /* ---- barriers ------------------------------------------------------------------------- */
@@ -222,13 +221,12 @@ static void say_awake(struct shm_poller *poller, uint32_t fences)
 	}
 }
 
-/* just_woken - is it so short a time since the last sleep, or did this thread run so little, that a barrier
- * by the kernel for each sleep, which interrupts the other processors, would be a good part of it?
+/* just_woken - were there so few polls since the last sleep that a barrier by the kernel for each sleep, which
+ * interrupts the other processors, would be a good part of them?
  */
 static bool just_woken(const struct shm_poller *poller)
 {
-	return poller->base.seq - poller->woken_seq < NAP_POLLS ||
-	       clock_cycles() - poller->woken < clock_cycles_in_ms() / NAPS_IN_MS;
+	return poller->base.seq - poller->woken_seq < NAP_POLLS;
 }
 
 /* judge_fences - a barrier for each message costs the senders less than one of the kernel for each sleep,
@@ -247,7 +245,6 @@ static void poller_wake(struct shm_poller *poller)
 	poller->until_tick = 0;
 	poller->asleep = false;
 	obj_prog_disarm(poller->base.base.prog);
-	poller->woken = clock_cycles();
 	poller->woken_seq = poller->base.seq;
 	say_awake(poller, SHM_FENCES);
 }

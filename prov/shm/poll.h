@@ -97,8 +97,7 @@ struct shm_poller {
 	unsigned until_wait;		/* rounds of @until_tick until the sockets are looked at anyway */
 	uint64_t tick;			/* clock_coarse_ns() when they last were */
 	uint64_t slept_ns;		/* clock_coarse_ns() when it last did; 0: never */
-	uint64_t woken;			/* clock_cycles() at the end of that, */
-	uint64_t woken_seq;		/* .. and how many polls there were until then */
+	uint64_t woken_seq;		/* polls until the end of that */
 	uint32_t fences;		/* SHM_FENCES: the senders make the barrier of the next sleep; or 0 */
 	bool asleep;			/* the segments say that we sleep */
 	struct list early;		/* connections whose short payload waits in the sender's memory for a receive */

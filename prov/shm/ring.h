@@ -59,7 +59,7 @@ struct shm_out {
 	uint64_t stall;		/* number of the last STALL, plus 1; 0: none */
 	uint64_t wait_ns;	/* since when packets wait for room; 0: none do */
 	uint64_t slow_until;	/* the receiver is taken for slow until then */
-	unsigned slow_ms;	/* for how long it was last; 0: it takes packets soon */
+	bool slow;		/* it has not taken packets soon since it was slow */
 	uint64_t stuck_pos;	/* slots that it had taken at stuck_ns: see shm_out_stuck() */
 	uint64_t stuck_ns;
 	bool stall_logged;	/* a warning was given that packets wait since wait_ns */
@@ -116,11 +116,10 @@ static inline void shm_out_publish(struct shm_out *out, unsigned kind, size_t hd
 }
 
 /* A receiver that leaves packets in the ring for longer than this computes, or sleeps outside of
- * the library: it is taken for slow for a while, which is longer each time.
+ * the library: it is taken for slow for a while.
  */
 #define SHM_SLOW_NS 100000
-#define SHM_SLOW_MS 4
-#define SHM_SLOW_MS_MAX 64
+#define SHM_SLOW_FOR_NS 4000000
 
 /* shm_out_waits - a packet waits from @now on for the receiver to take others. */
 static inline void shm_out_waits(struct shm_out *out, uint64_t now)
@@ -134,11 +133,8 @@ static inline void shm_out_moves(struct shm_out *out, uint64_t now)
 {
 	if (!out->wait_ns)
 		return;
-	if (now - out->wait_ns < SHM_SLOW_NS)
-		out->slow_ms = 0;
-	else if (4 * out->slow_ms <= SHM_SLOW_MS_MAX)
-		out->slow_ms = out->slow_ms ? 4 * out->slow_ms : SHM_SLOW_MS;
-	out->slow_until = now + out->slow_ms * UINT64_C(1000000);
+	out->slow = now - out->wait_ns >= SHM_SLOW_NS;
+	out->slow_until = now + SHM_SLOW_FOR_NS;
 	out->wait_ns = 0;
 	out->stall_logged = false;
 }

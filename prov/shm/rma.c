@@ -95,7 +95,7 @@ static bool leases_usable(struct shm_conn *conn)
 
 static bool is_slow(const struct shm_out *out)
 {
-	return out->slow_ms && clock_coarse_ns() < out->slow_until;
+	return out->slow && clock_coarse_ns() < out->slow_until;
 }
 
 /* wants_packets - a receiver that was slow gets a few packets: if it takes them soon, it gets more.
@@ -137,7 +137,7 @@ static int may_access(struct shm_conn *conn)
 		out->draining = false;
 		return 1;
 	}
-	if ((pending || out->draining || out->bytes - out->seen_bytes > BEHIND_BYTES) && out->slow_ms &&
+	if ((pending || out->draining || out->bytes - out->seen_bytes > BEHIND_BYTES) && out->slow &&
 	    (is_slow(out) || !wants_packets(conn)))
 		out->draining = true;
 	else if (out->pos - out->seen_pos <= BEHIND_MAX)
@@ -148,7 +148,7 @@ static int may_access(struct shm_conn *conn)
 /* is_absent - does the receiver take packets so rarely that even a short write is better made here? */
 static bool is_absent(struct shm_conn *conn)
 {
-	return conn->out.slow_ms && (is_slow(&conn->out) || !wants_packets(conn));
+	return conn->out.slow && (is_slow(&conn->out) || !wants_packets(conn));
 }
 
 int shm_rma(void *chan, enum eng_rma what, const struct iovec *iov, size_t iov_cnt,
