@@ -22,18 +22,27 @@ enum {
 	SPIN_MIN_NS = 12 * CLOCK_NS_PER_US,	/* a wait that polls at all does so for this long: a round trip over tcp is 8 */
 	TURN_NS = 10 * CLOCK_NS_PER_US,	/* what a turn of others counts as, and the most that some polls do */
 	AWAY_SOON_NS = CLOCK_NS_PER_MS,	/* threads that poll and yield need no longer for a turn each */
-	YIELD_NS = CLOCK_NS_PER_US,	/* a yield takes no longer where no other thread wants to run */
 	BRIEF_NS = 100 * CLOCK_NS_PER_MS,	/* for which waits poll little after a longer yield: one is lost in so long */
-	TURNS_MAX_NS = 2 * CLOCK_NS_PER_MS,	/* a thread that takes turns with others sleeps after that, too */
-	SHORT_WAIT = 4,		/* times FI_SPIN_US: after a wait that took less the next one polls for all of that */
 };
+
+/* last_away_ns - how long the last yield took. */
+static uint64_t last_away_ns(const struct obj_idle *idle)
+{
+	return atomic_load_explicit(&idle->away_ns, memory_order_relaxed);
+}
+
+static void note_yield(struct obj_idle *idle, uint64_t away_ns, uint64_t now)
+{
+	atomic_store_explicit(&idle->away_ns, away_ns, memory_order_relaxed);
+	atomic_store_explicit(&idle->back_ns, now, memory_order_relaxed);
+}
 
 /* ---- polls in vain ----------------------------------------------------------------- */
 
 /* spin_ns - how long to poll before the next yield. */
 static uint64_t spin_ns(const struct obj_idle *idle, uint64_t limit_ns)
 {
-	uint64_t share = idle->away_ns / AWAY_SHARE;
+	uint64_t share = last_away_ns(idle) / AWAY_SHARE;
 
 	if (!obj_idle_shares(idle) || share > limit_ns)
 		return limit_ns;
@@ -54,43 +63,36 @@ enum obj_next obj_idle_next(struct obj_idle *idle, uint64_t now, uint64_t limit_
 
 void obj_idle_back(struct obj_idle *idle, uint64_t now)
 {
-	idle->away_ns = now - idle->last_ns;
+	note_yield(idle, now - idle->last_ns, now);
 	idle->since_ns = idle->last_ns = now;
 }
 
 /* ---- blocking waits ------------------------------------------------------------------ */
 
-void obj_spin_init(struct obj_spin *spin)
+/* others_compute - has the last yield shown so, a short time ago? */
+static bool others_compute(const struct obj_idle *idle, uint64_t now)
 {
-	atomic_store_explicit(&spin->last_ns, 0, memory_order_relaxed);
-	atomic_store_explicit(&spin->shared, false, memory_order_relaxed);
-	atomic_store_explicit(&spin->brief_ns, 0, memory_order_relaxed);
+	return last_away_ns(idle) >= AWAY_SOON_NS &&
+	       now - atomic_load_explicit(&idle->back_ns, memory_order_relaxed) < BRIEF_NS;
 }
 
-/* budget_of - how long the wait that begins polls; 0: not at all. */
-static uint64_t budget_of(const struct obj_spin *spin, uint64_t now, uint64_t limit)
-{
-	uint64_t last = atomic_load_explicit(&spin->last_ns, memory_order_relaxed);
-
-	if (last < SHORT_WAIT * limit && now >= atomic_load_explicit(&spin->brief_ns, memory_order_relaxed))
-		return limit;
-	return limit < SPIN_MIN_NS ? limit : SPIN_MIN_NS;
-}
-
-enum obj_next obj_spin_begin(struct obj_spin *spin, struct obj_turns *turns, uint64_t now, uint64_t deadline_ns,
+enum obj_next obj_spin_begin(const struct obj_idle *idle, struct obj_turns *turns, uint64_t now, uint64_t deadline_ns,
 			     uint64_t limit_ns)
 {
-	*turns = (struct obj_turns) { .begin_ns = now, .last_ns = now, .budget_ns = budget_of(spin, now, limit_ns) };
-	turns->end_ns = now + turns->budget_ns + TURNS_MAX_NS;
-	if (deadline_ns && deadline_ns < turns->end_ns)
-		turns->end_ns = deadline_ns;
+	bool brief = limit_ns > SPIN_MIN_NS && others_compute(idle, now);
+
+	*turns = (struct obj_turns) {
+		.last_ns = now,
+		.budget_ns = brief ? SPIN_MIN_NS : limit_ns,
+		.end_ns = deadline_ns ? deadline_ns : UINT64_MAX,
+	};
 	return turns->budget_ns ? OBJ_NEXT_POLL : OBJ_NEXT_SLEEP;
 }
 
 /* spin_yields - is it time to? */
-static bool spin_yields(const struct obj_spin *spin, struct obj_turns *turns)
+static bool spin_yields(const struct obj_idle *idle, struct obj_turns *turns)
 {
-	if (atomic_load_explicit(&spin->shared, memory_order_relaxed))
+	if (obj_idle_shares(idle) && last_away_ns(idle) < AWAY_SOON_NS)
 		return true;
 	/* a system call in each wait would be felt */
 	if (turns->asked || turns->own_ns < SPIN_MIN_NS)
@@ -99,7 +101,7 @@ static bool spin_yields(const struct obj_spin *spin, struct obj_turns *turns)
 	return true;
 }
 
-enum obj_next obj_spin_next(struct obj_spin *spin, struct obj_turns *turns, uint64_t now)
+enum obj_next obj_spin_next(const struct obj_idle *idle, struct obj_turns *turns, uint64_t now)
 {
 	uint64_t took = now - turns->last_ns;
 
@@ -107,27 +109,18 @@ enum obj_next obj_spin_next(struct obj_spin *spin, struct obj_turns *turns, uint
 	turns->last_ns = now;
 	if (turns->own_ns >= turns->budget_ns || now >= turns->end_ns)
 		return OBJ_NEXT_SLEEP;
-	return spin_yields(spin, turns) ? OBJ_NEXT_YIELD : OBJ_NEXT_POLL;
+	return spin_yields(idle, turns) ? OBJ_NEXT_YIELD : OBJ_NEXT_POLL;
 }
 
-void obj_spin_back(struct obj_spin *spin, struct obj_turns *turns, uint64_t now)
+void obj_spin_back(struct obj_idle *idle, struct obj_turns *turns, uint64_t now)
 {
 	uint64_t away = now - turns->last_ns;
 
+	note_yield(idle, away, now);
 	turns->last_ns = now;
-	turns->own_ns += away < YIELD_NS ? away : TURN_NS;
-	if (away >= AWAY_SOON_NS) {
-		atomic_store_explicit(&spin->brief_ns, now + BRIEF_NS, memory_order_relaxed);
+	turns->own_ns += obj_idle_shares(idle) ? TURN_NS : away;
+	if (away >= AWAY_SOON_NS)
 		turns->end_ns = now;
-	}
-	atomic_store_explicit(&spin->shared, away >= YIELD_NS && away < AWAY_SOON_NS, memory_order_relaxed);
-}
-
-void obj_spin_end(struct obj_spin *spin, const struct obj_turns *turns, bool hit, uint64_t now)
-{
-	uint64_t took = hit ? 0 : now - turns->begin_ns;
-
-	atomic_store_explicit(&spin->last_ns, (uint32_t) (took < UINT32_MAX ? took : UINT32_MAX), memory_order_relaxed);
 }
 
 /* ---- looks of the progress thread ------------------------------------------------------ */

@@ -16,13 +16,11 @@
  * meanwhile, it comes after a 64th of the time that they have taken: soon beside threads that poll and yield as
  * well, after FI_SPIN_US beside a program that computes.
  *
- * A thread that blocks polls before it sleeps: for FI_SPIN_US if the last wait on the queue took less than four times
- * that, for a moment else.  Where both sides sleep, each waits for so long only because the other one has to wake.  A
- * wait ends when something arrives, for whatever queue.
+ * A thread that blocks polls for FI_SPIN_US before it sleeps.  A wait ends when something arrives, for whatever queue.
  * While it polls it yields once, to see whether others want the processor; after every few polls if they had it for a
- * short time in the last yield on the queue.  Of the time of others little counts: a turn of each costs less than to
+ * short time in the last yield of the group.  Of the time of others little counts: a turn of each costs less than to
  * sleep and to be woken.  That does not hold where the others compute: then it sleeps, and the waits of the
- * queue poll for a moment alone for a tenth of a second.
+ * group poll for a moment alone for a tenth of a second.
  */
 #ifndef PROGRESS_POLICY_H
 #define PROGRESS_POLICY_H
@@ -41,7 +39,7 @@ enum obj_next {
 /* ---- polls in vain ----------------------------------------------------------------- */
 
 #define OBJ_IDLE_BLOCK 16	/* polls in vain between two reads of the clock */
-#define OBJ_IDLE_OTHERS_NS 3000	/* a yield that takes longer has let another thread run */
+#define OBJ_IDLE_OTHERS_NS 1000	/* a yield that takes longer has let another thread run */
 
 /* Of a group.  Not in thread-local storage: a library that many programs load at run time has no room in the static
  * block, and the other kind costs a call in each poll.
@@ -50,7 +48,9 @@ struct obj_idle {
 	unsigned polls;		/* in vain, in a row */
 	uint64_t since_ns;	/* when the row began, or the last yield in it ended, about */
 	uint64_t last_ns;	/* the clock when last read */
-	uint64_t away_ns;	/* how long the last yield took */
+	/* the last yield, of a thread that polls or of one that blocks: the latter does not have the group's lock */
+	_Atomic uint64_t away_ns;	/* how long it took */
+	_Atomic uint64_t back_ns;	/* when it ended */
 	bool seldom;		/* the last block of polls in vain was not all that the thread did */
 };
 
@@ -84,44 +84,32 @@ void obj_idle_back(struct obj_idle *idle, uint64_t now);
 /* obj_idle_shares - have other threads run in the last yield of the group?  Then they take turns on this processor. */
 static inline bool obj_idle_shares(const struct obj_idle *idle)
 {
-	return idle->away_ns > OBJ_IDLE_OTHERS_NS;
+	return atomic_load_explicit(&idle->away_ns, memory_order_relaxed) > OBJ_IDLE_OTHERS_NS;
 }
 
 /* ---- blocking waits ------------------------------------------------------------------ */
 
-/* Of a queue.  Any number of threads may use it at once: values are hints. */
-struct obj_spin {
-	_Atomic uint32_t last_ns;	/* the last wait; 0: polling was enough for it */
-	_Atomic bool shared;		/* others had the processor in the last yield, for a short time */
-	_Atomic uint64_t brief_ns;	/* waits that begin before this time poll for a moment: others compute */
-};
-
 /* The polling of one wait. */
 struct obj_turns {
-	uint64_t begin_ns;
 	uint64_t budget_ns;	/* of the thread's own time */
-	uint64_t end_ns;	/* of polling in any case */
+	uint64_t end_ns;	/* the deadline of the wait; UINT64_MAX: none */
 	uint64_t last_ns;	/* the clock when last read */
 	uint64_t own_ns;	/* for which the thread has run, about; a turn of others counts as ten microseconds */
 	bool asked;		/* it has yielded once, to see whether others want the processor */
 };
 
-void obj_spin_init(struct obj_spin *spin);
-
 /* obj_spin_begin - a wait begins: poll, or sleep?
+ * @idle:        of the group
  * @deadline_ns: of the wait; 0: none
  * @limit_ns:    FI_SPIN_US; 0: polling only keeps the processor from the others
  *
  * obj_spin_next - some polls of a wait have found nothing: poll, yield, or sleep?
  * obj_spin_back - it has yielded, and is back at @now.
  */
-enum obj_next obj_spin_begin(struct obj_spin *spin, struct obj_turns *turns, uint64_t now, uint64_t deadline_ns,
+enum obj_next obj_spin_begin(const struct obj_idle *idle, struct obj_turns *turns, uint64_t now, uint64_t deadline_ns,
 			     uint64_t limit_ns);
-enum obj_next obj_spin_next(struct obj_spin *spin, struct obj_turns *turns, uint64_t now);
-void obj_spin_back(struct obj_spin *spin, struct obj_turns *turns, uint64_t now);
-
-/* obj_spin_end - a wait has ended.  @hit: while it polled */
-void obj_spin_end(struct obj_spin *spin, const struct obj_turns *turns, bool hit, uint64_t now);
+enum obj_next obj_spin_next(const struct obj_idle *idle, struct obj_turns *turns, uint64_t now);
+void obj_spin_back(struct obj_idle *idle, struct obj_turns *turns, uint64_t now);
 
 /* ---- looks of the progress thread ------------------------------------------------------ */
 

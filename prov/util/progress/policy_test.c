@@ -140,90 +140,27 @@ static void test_polls_between_sends_do_not_yield(void **state)
 
 /* ---- blocking waits ------------------------------------------------------------------ */
 
-/* wait_for - a wait for what comes after @ns; waking takes 20 us more.  Returns whether it was
- * found by polling.
- */
-static bool wait_for(struct obj_spin *spin, uint64_t ns)
-{
-	struct obj_turns turns;
-	bool hit;
-
-	obj_spin_begin(spin, &turns, now, 0, LIMIT);
-	hit = ns <= turns.budget_ns;
-	now += ns + (hit ? 0 : 20 * US);
-	obj_spin_end(spin, &turns, hit, now);
-	return hit;
-}
-
-static void test_short_waits_are_polled(void **state)
-{
-	struct obj_spin spin;
-	unsigned i;
-
-	obj_spin_init(&spin);
-	for (i = 0; i < 100; i++)
-		assert_true(wait_for(&spin, LIMIT));
-}
-
-static void test_long_waits_sleep(void **state)
-{
-	struct obj_turns turns;
-	struct obj_spin spin;
-	unsigned i;
-
-	obj_spin_init(&spin);
-	for (i = 0; i < 100; i++) {
-		assert_false(wait_for(&spin, 1 * MS));
-		obj_spin_begin(&spin, &turns, now, 0, LIMIT);
-		assert_int_equal(turns.budget_ns, 12 * US);
-	}
-	/* one longer than the counter */
-	wait_for(&spin, UINT64_C(1) << 32);
-	assert_false(wait_for(&spin, LIMIT));
-}
-
-/* Short waits after long ones are noticed at once. */
-static void test_long_waits_are_forgotten(void **state)
-{
-	struct obj_spin spin;
-
-	obj_spin_init(&spin);
-	wait_for(&spin, 1 * MS);
-	assert_false(wait_for(&spin, LIMIT));
-	assert_true(wait_for(&spin, LIMIT));
-}
-
-/* Where both sides sleep, each wait takes what the other side needs to wake: polling ends that. */
-static void test_a_peer_that_sleeps_as_well_is_found_out(void **state)
-{
-	struct obj_spin spin;
-
-	obj_spin_init(&spin);
-	wait_for(&spin, 2 * LIMIT);
-	assert_true(wait_for(&spin, LIMIT));
-}
-
 #define BLOCK_NS 500		/* what some polls take */
 
 /* turns_in - how often does a wait of @budget_ns yield?  Each yield takes @away_ns, and each block of polls
  * @block_ns.
  */
-static unsigned turns_in(struct obj_spin *spin, uint64_t budget_ns, uint64_t block_ns, uint64_t away_ns)
+static unsigned turns_in(struct obj_idle *idle, uint64_t budget_ns, uint64_t block_ns, uint64_t away_ns)
 {
 	struct obj_turns turns;
 	enum obj_next next;
 	unsigned cnt = 0;
 
-	obj_spin_begin(spin, &turns, now, 0, LIMIT);
+	obj_spin_begin(idle, &turns, now, 0, LIMIT);
 	turns.budget_ns = budget_ns;
 	turns.end_ns = UINT64_MAX;
 	do {
 		now += block_ns;
-		next = obj_spin_next(spin, &turns, now);
+		next = obj_spin_next(idle, &turns, now);
 		if (next == OBJ_NEXT_YIELD) {
 			cnt++;
 			now += away_ns;
-			obj_spin_back(spin, &turns, now);
+			obj_spin_back(idle, &turns, now);
 		}
 	} while (next != OBJ_NEXT_SLEEP);
 	return cnt;
@@ -232,19 +169,18 @@ static unsigned turns_in(struct obj_spin *spin, uint64_t budget_ns, uint64_t blo
 /* Threads that want the processor get it after each few polls; a wait yields a few times at most. */
 static void test_a_wait_among_others_takes_turns(void **state)
 {
-	struct obj_spin spin;
+	struct obj_idle idle = { 0 };
 	unsigned i;
 
-	obj_spin_init(&spin);
 	/* while it is alone, a long wait asks once */
 	for (i = 0; i < 64; i++)
-		assert_int_equal(turns_in(&spin, 50 * US, BLOCK_NS, 300), 1);
+		assert_int_equal(turns_in(&idle, 50 * US, BLOCK_NS, 300), 1);
 	for (i = 0; i < 8; i++)
-		assert_in_range(turns_in(&spin, 50 * US, BLOCK_NS, 20 * US), 4, 5);
-	assert_int_equal(turns_in(&spin, 5 * US, BLOCK_NS, 20 * US), 1);
+		assert_in_range(turns_in(&idle, 50 * US, BLOCK_NS, 20 * US), 4, 5);
+	assert_int_equal(turns_in(&idle, 5 * US, BLOCK_NS, 20 * US), 1);
 	/* the others have left */
-	assert_int_equal(turns_in(&spin, 50 * US, BLOCK_NS, 300), 2);
-	assert_int_equal(turns_in(&spin, 4 * US, BLOCK_NS, 300), 0);
+	assert_int_equal(turns_in(&idle, 50 * US, BLOCK_NS, 300), 2);
+	assert_int_equal(turns_in(&idle, 4 * US, BLOCK_NS, 300), 0);
 }
 
 /* Where others keep the processor, a wait sleeps after one turn of them, and those of the next tenth of a second
@@ -254,14 +190,12 @@ static void test_a_thread_that_computes_gets_few_turns(void **state)
 {
 	uint64_t end = now + 1000 * MS;
 	struct obj_turns turns;
-	struct obj_spin spin;
+	struct obj_idle idle = { 0 };
 	unsigned cnt = 0;
 
-	obj_spin_init(&spin);
 	while (now < end) {
-		obj_spin_begin(&spin, &turns, now, 0, LIMIT);
-		cnt += turns_in(&spin, turns.budget_ns, BLOCK_NS, 3 * MS);
-		obj_spin_end(&spin, &turns, true, now);
+		obj_spin_begin(&idle, &turns, now, 0, LIMIT);
+		cnt += turns_in(&idle, turns.budget_ns, BLOCK_NS, 3 * MS);
 	}
 	assert_in_range(cnt, 8, 10);
 }
@@ -269,13 +203,12 @@ static void test_a_thread_that_computes_gets_few_turns(void **state)
 static void test_a_wait_without_limit_or_time_sleeps(void **state)
 {
 	struct obj_turns turns;
-	struct obj_spin spin;
+	struct obj_idle idle = { 0 };
 
-	obj_spin_init(&spin);
-	assert_int_equal(obj_spin_begin(&spin, &turns, now, 0, 0), OBJ_NEXT_SLEEP);
-	assert_int_equal(obj_spin_begin(&spin, &turns, now, now + US, LIMIT), OBJ_NEXT_POLL);
-	assert_int_equal(obj_spin_next(&spin, &turns, now + 500), OBJ_NEXT_POLL);
-	assert_int_equal(obj_spin_next(&spin, &turns, now + US), OBJ_NEXT_SLEEP);
+	assert_int_equal(obj_spin_begin(&idle, &turns, now, 0, 0), OBJ_NEXT_SLEEP);
+	assert_int_equal(obj_spin_begin(&idle, &turns, now, now + US, LIMIT), OBJ_NEXT_POLL);
+	assert_int_equal(obj_spin_next(&idle, &turns, now + 500), OBJ_NEXT_POLL);
+	assert_int_equal(obj_spin_next(&idle, &turns, now + US), OBJ_NEXT_SLEEP);
 }
 
 /* ---- looks of the progress thread -------------------------------------------------------- */
@@ -315,10 +248,6 @@ int main(void)
 		cmocka_unit_test(test_a_crowd_that_polls_is_let_run_early),
 		cmocka_unit_test(test_polls_between_sends_do_not_yield),
 		cmocka_unit_test(test_polls_now_and_then_do_not_yield),
-		cmocka_unit_test(test_short_waits_are_polled),
-		cmocka_unit_test(test_long_waits_sleep),
-		cmocka_unit_test(test_long_waits_are_forgotten),
-		cmocka_unit_test(test_a_peer_that_sleeps_as_well_is_found_out),
 		cmocka_unit_test(test_a_wait_among_others_takes_turns),
 		cmocka_unit_test(test_a_thread_that_computes_gets_few_turns),
 		cmocka_unit_test(test_a_wait_without_limit_or_time_sleeps),

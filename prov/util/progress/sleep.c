@@ -58,7 +58,8 @@ static bool wait_found(struct obj_wait *wait, obj_wait_ready_fn ready, const voi
 /* wait_spin - poll until that is found, or it is time to sleep.  Returns true in the first case: a sleep would have
  * ended, too: so the target of reads and writes polls, though its own queue stays empty.
  */
-static bool wait_spin(struct obj_wait *wait, struct obj_turns *turns, obj_wait_ready_fn ready, const void *arg)
+static bool wait_spin(struct obj_wait *wait, struct obj_idle *idle, struct obj_turns *turns, obj_wait_ready_fn ready,
+		      const void *arg)
 {
 	struct obj_source *entered;
 	enum obj_next next;
@@ -67,10 +68,10 @@ static bool wait_spin(struct obj_wait *wait, struct obj_turns *turns, obj_wait_r
 	if (wait_found(wait, ready, arg))
 		return true;
 	entered = enter_sleep(wait);
-	while (!hit && (next = obj_spin_next(&wait->spin, turns, clock_ns())) != OBJ_NEXT_SLEEP) {
+	while (!hit && (next = obj_spin_next(idle, turns, clock_ns())) != OBJ_NEXT_SLEEP) {
 		if (next == OBJ_NEXT_YIELD) {
 			sched_yield();
-			obj_spin_back(&wait->spin, turns, clock_ns());
+			obj_spin_back(idle, turns, clock_ns());
 		}
 		hit = wait_found(wait, ready, arg);
 	}
@@ -202,26 +203,30 @@ static int sleep_until(struct seat *seat, uint64_t now, uint64_t deadline_ns, ob
 	return 0;
 }
 
+/* spin_idle - what is known of the group, or of one of them, whose pollers a wait polls; NULL: it has none. */
+static struct obj_idle *spin_idle(struct obj_wait *wait)
+{
+	struct obj_source *source = obj_feed_newest(&wait->feed);
+
+	return source ? &source->prog->idle : NULL;
+}
+
 /* wait_once - until @ready, until something has come, or until a wake-up for nothing. */
 static int wait_once(struct seat *seat, uint64_t deadline_ns, obj_wait_ready_fn ready, const void *arg)
 {
 	struct obj_wait *wait = seat->wait;
-	uint64_t now = clock_ns(), limit;
+	struct obj_idle *idle = spin_idle(wait);
+	uint64_t now = clock_ns();
 	struct obj_turns turns;
-	bool hit = false;
-	int ret = 0;
 
 	if (deadline_ns && now >= deadline_ns)
 		return -FI_ETIMEDOUT;
 	if (wait->type == FI_WAIT_YIELD)
 		return wait_yield(wait);
-	limit = obj_feed_newest(&wait->feed) ? obj_spin_wait_ns() : 0;
-	if (obj_spin_begin(&wait->spin, &turns, now, deadline_ns, limit) == OBJ_NEXT_POLL)
-		hit = wait_spin(wait, &turns, ready, arg);
-	if (!hit)
-		ret = sleep_until(seat, clock_ns(), deadline_ns, ready, arg);
-	obj_spin_end(&wait->spin, &turns, hit, hit ? 0 : clock_ns());
-	return ret;
+	if (idle && obj_spin_begin(idle, &turns, now, deadline_ns, obj_spin_wait_ns()) == OBJ_NEXT_POLL &&
+	    wait_spin(wait, idle, &turns, ready, arg))
+		return 0;
+	return sleep_until(seat, clock_ns(), deadline_ns, ready, arg);
 }
 
 int obj_wait_sleep(struct obj_wait *wait, uint64_t deadline_ns, obj_wait_ready_fn ready,

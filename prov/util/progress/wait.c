@@ -163,7 +163,6 @@ int obj_wait_init(struct obj_wait *wait, enum fi_wait_obj type, obj_wait_ready_f
 	obj_waker_init(&wait->waker, &wait->wake);
 	pthread_mutex_init(&wait->fd_lock, NULL);
 	init_pair(&wait->pair);
-	obj_spin_init(&wait->spin);
 	obj_feed_init(&wait->feed);
 	return 0;
 }

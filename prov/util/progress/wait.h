@@ -75,7 +75,6 @@ struct obj_wait {
 	uint8_t in_set;			/* by side: the set has its descriptor; under members_lock of the set */
 	pthread_mutex_t members_lock;	/* guards @members; taken before the locks of their owners, and any prog->lock */
 	struct list members;		/* of a set: struct obj_wait by set_node */
-	struct obj_spin spin;		/* how long to poll before sleeping */
 	obj_wait_ready_fn ready;	/* of the owner, for trywait and wait sets */
 };
 
