@@ -364,6 +364,36 @@ static void feed_plain(struct tcp_conn *conn, size_t end)
 		rx_parse(conn, conn->poller->rx, pos, end);
 }
 
+/* open_place - where the next plain bytes may be opened to before the tag is known to be right: the rest of a posted
+ * receive that takes all of them, whose operation ends in an error where it is not, or of a message that is held.
+ * What else has a target - a write, a read, an atomic - is opened in the poller's buffer.  At auth nothing is written
+ * before.  Returns how many entries of @place there are.
+ */
+static size_t open_place(struct tcp_conn *conn, struct iovec place[ENG_IOV_MAX])
+{
+	const struct chan_sink *sink = &tcp_conn_first(conn)->rx.sink;
+	const struct tcp_rx *rx = &conn->rx;
+	size_t cnt;
+
+	if (rx->body != TCP_BODY_PLACE || conn->rec ||
+	    (tcp_sec_level(conn) == SEC_ENCRYPT && !sink->hold && !eng_is_receive(sink->cookie)))
+		return 0;
+	cnt = iov_slice(rx->iov + rx->iov_cur, rx->iov_cnt - rx->iov_cur, 0, rx->left, place);
+	return iov_total(place, cnt) == rx->left ? cnt : 0;
+}
+
+/* feed_placed - of @len plain bytes the first are the next of the payload, and in place. */
+static void feed_placed(struct tcp_conn *conn, size_t len)
+{
+	struct tcp_rx *rx = &conn->rx;
+	size_t placed = len < rx->left ? len : rx->left;
+
+	tcp_rx_advance(rx, placed);
+	if (!rx->left)
+		end_part(conn);
+	feed_plain(conn, len - placed);
+}
+
 /* may_open - can plain bytes be handed on now? */
 static bool may_open(const struct tcp_conn *conn)
 {
@@ -373,8 +403,9 @@ static bool may_open(const struct tcp_conn *conn)
 /* open_record - hand on the bytes of the record that is kept.  False: it is incomplete, or none. */
 static bool open_record(struct tcp_conn *conn)
 {
+	size_t stash = conn->rx.stash_len, len = 0, cnt;
 	struct tcp_poller *poller = conn->poller;
-	size_t stash = conn->rx.stash_len, len = 0;
+	struct iovec place[ENG_IOV_MAX];
 	enum tcp_sec_took took;
 
 	if (!poller->rx)
@@ -383,13 +414,16 @@ static bool open_record(struct tcp_conn *conn)
 		tcp_conn_pause(conn);	/* without memory: later */
 		return false;
 	}
+	cnt = open_place(conn, place);
 	if (conn->rec) {
 		len = tcp_recover_take(conn, poller->rx + stash, SEC_RECORD_MAX);
 		took = len ? TCP_SEC_TAKEN : TCP_SEC_MORE;
 	} else {
-		took = tcp_sec_take(conn, poller->rx + stash, &len);
+		took = tcp_sec_take(conn, place, cnt, poller->rx + stash, &len);
 	}
-	if (took == TCP_SEC_TAKEN) {
+	if (took == TCP_SEC_TAKEN && cnt && len) {
+		feed_placed(conn, len);
+	} else if (took == TCP_SEC_TAKEN) {
 		memcpy(poller->rx, conn->rx.stash, stash);
 		conn->rx.stash_len = 0;
 		feed_plain(conn, stash + len);

@@ -97,10 +97,12 @@ enum tcp_sec_took {
 	TCP_SEC_ALTERED,	/* altered, repeated, left out, or sealed by another */
 };
 
-/* tcp_sec_take - open the next record.
- * @buf: room for SEC_RECORD_MAX bytes; *len_p: [out] how many there are
+/* tcp_sec_take - open the next record: into @place as far as there is room, then into @buf.
+ * @place: may be undefined where the record does not open, at encrypt
+ * @buf: room for SEC_RECORD_MAX bytes; *len_p: [out] how many there are, in both
  */
-enum tcp_sec_took tcp_sec_take(struct tcp_conn *conn, uint8_t *buf, size_t *len_p);
+enum tcp_sec_took tcp_sec_take(struct tcp_conn *conn, const struct iovec *place, size_t place_cnt, uint8_t *buf,
+			       size_t *len_p);
 
 /* tcp_sec_more - read from the socket; of a further lane no byte behind its part, which ends with a record.
  * @asked_p: [out] bytes that it was asked for.   Returns as recv().

@@ -152,7 +152,7 @@ ssize_t tcp_sec_recv(struct tcp_conn *conn, uint8_t *buf, size_t size)
 	ret = tcp_sec_in_fill(conn, need);
 	if (ret <= 0)
 		return ret;
-	if (sec_channel_take(&sec->chan, sec->in, plain, &len) != SEC_RECORD_DATA ||
+	if (sec_channel_take(&sec->chan, sec->in, NULL, 0, plain, &len) != SEC_RECORD_DATA ||
 	    len < TCP_WIRE_HELLO_SIZE || plain[0] != (uint8_t) TCP_WIRE_MAGIC[0] ||
 	    tcp_hello_need(plain, len) != len)
 		return no_record(conn);
@@ -291,7 +291,8 @@ ssize_t tcp_sec_more(struct tcp_conn *conn, size_t *asked_p)
 	return in_read(conn, most);
 }
 
-enum tcp_sec_took tcp_sec_take(struct tcp_conn *conn, uint8_t *buf, size_t *len_p)
+enum tcp_sec_took tcp_sec_take(struct tcp_conn *conn, const struct iovec *place, size_t place_cnt, uint8_t *buf,
+			       size_t *len_p)
 {
 	struct tcp_sec *sec = conn->sec;
 	size_t need;
@@ -303,7 +304,7 @@ enum tcp_sec_took tcp_sec_take(struct tcp_conn *conn, uint8_t *buf, size_t *len_
 		return TCP_SEC_NO_RECORD;
 	if (in_have(sec) < need)
 		return TCP_SEC_MORE;
-	if (sec_channel_take(&sec->chan, sec->in + sec->in_pos, buf, len_p) == SEC_RECORD_BAD)
+	if (sec_channel_take(&sec->chan, sec->in + sec->in_pos, place, place_cnt, buf, len_p) == SEC_RECORD_BAD)
 		return TCP_SEC_ALTERED;
 	tcp_sec_in_use(conn, need);
 	return TCP_SEC_TAKEN;

@@ -392,6 +392,12 @@ void eng_on_written(struct eng_link *link, struct eng_peer *peer, uint64_t len, 
  */
 void eng_on_placed(struct eng_link *link, void *cookie, int status);
 
+/* eng_is_receive - is @cookie, of a placement that waits, that of a posted receive?  If its payload proves to be
+ * altered, it ends in an error, with an undefined buffer.  What else waits for payload - a write, a read, an atomic -
+ * must not be touched by bytes that are not proven.
+ */
+bool eng_is_receive(const void *cookie);
+
 /* eng_on_up - the channel works (connectionless endpoints; optional). */
 void eng_on_up(struct eng_link *link, struct eng_peer *peer);
 

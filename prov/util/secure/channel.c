@@ -6,6 +6,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/iov.h"
+
 static bool key_direction(struct sec_dir *dir, const uint8_t exported[SEC_HASH_SIZE], uint32_t path, bool to_server,
 			  bool seals)
 {
@@ -99,18 +101,32 @@ size_t sec_channel_need(const uint8_t *buf, size_t have)
 	return len + SEC_RECORD_OVER;
 }
 
-enum sec_record sec_channel_take(struct sec_channel *channel, const uint8_t *buf, uint8_t *out, size_t *len_p)
+/* list_targets - where the @len plain bytes of a record go.  Returns how many entries of @to there are. */
+static size_t list_targets(const struct iovec *place, size_t place_cnt, uint8_t *out, size_t len,
+			   struct iovec to[SEC_PLACE_MAX + 1])
+{
+	size_t cnt = iov_slice(place, place_cnt, 0, len, to), placed = iov_total(to, cnt);
+
+	assert(place_cnt <= SEC_PLACE_MAX);
+	if (placed < len)
+		to[cnt++] = (struct iovec) { out, len - placed };
+	return cnt;
+}
+
+enum sec_record sec_channel_take(struct sec_channel *channel, const uint8_t *buf, const struct iovec *place,
+				 size_t place_cnt, uint8_t *out, size_t *len_p)
 {
 	bool sealed = channel->level == SEC_ENCRYPT;
 	const uint8_t *body = buf + SEC_RECORD_HEAD;
 	size_t len = get_length(buf);
-	struct iovec aad = { (void *) buf, SEC_RECORD_HEAD + (sealed ? 0 : len) };
+	struct iovec aad = { (void *) buf, SEC_RECORD_HEAD + (sealed ? 0 : len) }, to[SEC_PLACE_MAX + 1];
+	size_t cnt = list_targets(place, place_cnt, out, len, to);
 
-	if (channel->rx_ended ||
-	    !sec_open(&channel->rx, channel->rx_no, &aad, 1, body, sealed ? len : 0, body + len, out))
+	if (channel->rx_ended || !sec_open_list(&channel->rx, channel->rx_no, &aad, 1, body, sealed ? len : 0,
+						body + len, to, sealed ? cnt : 0))
 		return SEC_RECORD_BAD;
 	if (!sealed)
-		memcpy(out, body, len);
+		iov_scatter(to, cnt, 0, body, len);
 	channel->rx_no++;
 	channel->rx_ended = buf[3] == SEC_RECORD_END;
 	*len_p = len;

@@ -25,6 +25,7 @@
 #define SEC_RECORD_HEAD 4
 #define SEC_RECORD_MAX (32 << 10)	/* bytes of a body, at most; other sizes were not compared */
 #define SEC_RECORD_OVER (SEC_RECORD_HEAD + SEC_TAG_SIZE)
+#define SEC_PLACE_MAX 16	/* entries of a list that a record is opened into */
 
 enum sec_record {
 	SEC_RECORD_BAD,		/* it does not open, or is none: nothing of it counts */
@@ -72,9 +73,13 @@ size_t sec_channel_need(const uint8_t *buf, size_t have);
 
 /* sec_channel_take - open the record at @buf, sec_channel_need() bytes.
  *
- * @out:   [out] SEC_RECORD_MAX bytes; undefined where it does not open
- * @len_p: [out] plain bytes
+ * @place, @place_cnt: where its plain bytes go, as far as there is room: SEC_PLACE_MAX entries at most
+ * @out:   [out] where the others go: SEC_RECORD_MAX bytes
+ * @len_p: [out] plain bytes, of both
+ *
+ * Both are undefined where it does not open; at the level auth nothing is written then.
  */
-enum sec_record sec_channel_take(struct sec_channel *channel, const uint8_t *buf, uint8_t *out, size_t *len_p);
+enum sec_record sec_channel_take(struct sec_channel *channel, const uint8_t *buf, const struct iovec *place,
+				 size_t place_cnt, uint8_t *out, size_t *len_p);
 
 #endif

@@ -56,7 +56,7 @@ static enum sec_record take(struct wire *w, int to, const uint8_t *record)
 {
 	size_t len;
 
-	return sec_channel_take(&w->end[to], record, w->out, &len);
+	return sec_channel_take(&w->end[to], record, NULL, 0, w->out, &len);
 }
 
 static const enum sec_level levels[] = { SEC_AUTH, SEC_ENCRYPT };
@@ -74,6 +74,41 @@ static void both_ways(void **state)
 				seal(&w, from, SEC_RECORD_DATA, (size_t) i, record);
 				assert_int_equal(take(&w, !from, record), SEC_RECORD_DATA);
 				assert_memory_equal(w.out, w.plain, (size_t) i);
+			}
+		wire_close(&w);
+	}
+}
+
+/* A record goes into a list of any division, and what that has no room for behind it.  One that was altered writes
+ * nothing at auth.
+ */
+static void into_lists(void **state)
+{
+	uint8_t record[SIZE + SEC_RECORD_OVER], got[SIZE], zeros[SIZE] = { 0 };
+	size_t first, room, len;
+	int l;
+
+	for (l = 0; l < 2; l++) {
+		struct wire w = wire_open(levels[l], 7);
+
+		for (room = 0; room <= SIZE + 10; room += 5)
+			for (first = 0; first <= room && first <= SIZE; first += 17) {
+				struct iovec place[3] = { { got, first }, { NULL, 0 }, { got + first, room - first } };
+
+				memset(got, 0, sizeof(got));
+				seal(&w, 0, SEC_RECORD_DATA, SIZE, record);
+				record[SIZE / 2] ^= 1;
+				assert_int_equal(sec_channel_take(&w.end[1], record, place, 3, w.out, &len),
+						 SEC_RECORD_BAD);
+				if (levels[l] == SEC_AUTH)
+					assert_memory_equal(got, zeros, SIZE);
+				record[SIZE / 2] ^= 1;
+				assert_int_equal(sec_channel_take(&w.end[1], record, place, 3, w.out, &len),
+						 SEC_RECORD_DATA);
+				assert_int_equal(len, SIZE);
+				len = room < SIZE ? room : SIZE;
+				assert_memory_equal(got, w.plain, len);
+				assert_memory_equal(w.out, w.plain + len, SIZE - len);
 			}
 		wire_close(&w);
 	}
@@ -191,6 +226,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(both_ways),
+		cmocka_unit_test(into_lists),
 		cmocka_unit_test(hidden),
 		cmocka_unit_test(bit_flips),
 		cmocka_unit_test(order),

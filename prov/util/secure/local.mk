@@ -60,7 +60,7 @@ endif
 EXTRA_PROGRAMS += prov/util/secure/test/fuzz_parse
 prov_util_secure_test_fuzz_parse_SOURCES = prov/util/secure/test/fuzz_parse.c prov/util/secure/cert.c prov/util/secure/channel.c \
 	prov/util/secure/crypto.c prov/util/secure/handshake.c prov/util/secure/key.c \
-	prov/util/secure/record.c prov/util/secure/tls.c src/base/net_addr.c
+	prov/util/secure/record.c prov/util/secure/tls.c src/base/iov.c src/base/net_addr.c
 prov_util_secure_test_fuzz_parse_CFLAGS = $(AM_CFLAGS) -g -fsanitize=fuzzer,address
 EXTRA_PROGRAMS += prov/util/secure/test/fuzz_shake
 prov_util_secure_test_fuzz_shake_SOURCES = prov/util/secure/test/fuzz_shake.c prov/util/secure/cert.c \

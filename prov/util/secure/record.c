@@ -192,19 +192,34 @@ bool sec_seal(struct sec_dir *dir, uint64_t no, const struct iovec *aad, size_t 
 	       calls->EVP_CIPHER_CTX_ctrl(dir->ctx, EVP_CTRL_AEAD_GET_TAG, SEC_TAG_SIZE, tag) == 1;
 }
 
-bool sec_open(struct sec_dir *dir, uint64_t no, const struct iovec *aad, size_t aad_cnt, const uint8_t *in,
-	      size_t len, const uint8_t tag[SEC_TAG_SIZE], uint8_t *out)
+/* put_into - the plain bytes of @in go to @out. */
+static bool put_into(struct sec_dir *dir, const struct sec_crypto *calls, const uint8_t *in, const struct iovec *out,
+		     size_t out_cnt)
+{
+	uint8_t *at;
+	size_t i;
+
+	for (i = 0; i < out_cnt; in += out[i++].iov_len) {
+		at = out[i].iov_base;
+		if (!put_bytes(dir, calls, in, out[i].iov_len, &at))
+			return false;
+	}
+	return true;
+}
+
+bool sec_open_list(struct sec_dir *dir, uint64_t no, const struct iovec *aad, size_t aad_cnt, const uint8_t *in,
+		   size_t len, const uint8_t tag[SEC_TAG_SIZE], const struct iovec *out, size_t out_cnt)
 {
 	const struct sec_crypto *calls = sec_crypto_get(NULL);
 	uint8_t rest[SEC_TAG_SIZE], want[SEC_TAG_SIZE];
 	bool opened;
 	int have;
 
-	assert(!dir->seals);
+	assert(!dir->seals && iov_total(out, out_cnt) == len);
 	memcpy(want, tag, sizeof(want));
 	count_record(dir, iov_total(aad, aad_cnt), len);
 	opened = begin_record(dir, calls, no) && put_list(dir, calls, aad, aad_cnt, NULL) &&
-		 put_bytes(dir, calls, in, len, &out) &&
+		 put_into(dir, calls, in, out, out_cnt) &&
 		 calls->EVP_CIPHER_CTX_ctrl(dir->ctx, EVP_CTRL_AEAD_SET_TAG, SEC_TAG_SIZE, want) == 1 &&
 		 calls->EVP_CipherFinal_ex(dir->ctx, rest, &have) == 1;
 	if (!opened)
@@ -237,12 +252,18 @@ bool sec_seal(struct sec_dir *dir, uint64_t no, const struct iovec *aad, size_t 
 	return false;
 }
 
-bool sec_open(struct sec_dir *dir, uint64_t no, const struct iovec *aad, size_t aad_cnt, const uint8_t *in,
-	      size_t len, const uint8_t tag[SEC_TAG_SIZE], uint8_t *out)
+bool sec_open_list(struct sec_dir *dir, uint64_t no, const struct iovec *aad, size_t aad_cnt, const uint8_t *in,
+		   size_t len, const uint8_t tag[SEC_TAG_SIZE], const struct iovec *out, size_t out_cnt)
 {
 	return false;
 }
 #endif
+
+bool sec_open(struct sec_dir *dir, uint64_t no, const struct iovec *aad, size_t aad_cnt, const uint8_t *in,
+	      size_t len, const uint8_t tag[SEC_TAG_SIZE], uint8_t *out)
+{
+	return sec_open_list(dir, no, aad, aad_cnt, in, len, tag, &(struct iovec) { out, len }, 1);
+}
 
 bool sec_dir_worn(const struct sec_dir *dir)
 {

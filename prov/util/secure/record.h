@@ -91,6 +91,10 @@ bool sec_seal(struct sec_dir *dir, uint64_t no, const struct iovec *aad, size_t 
 bool sec_open(struct sec_dir *dir, uint64_t no, const struct iovec *aad, size_t aad_cnt, const uint8_t *in,
 	      size_t len, const uint8_t tag[SEC_TAG_SIZE], uint8_t *out);
 
+/* sec_open_list - the same into the @out_cnt entries of @out, which are @len bytes together. */
+bool sec_open_list(struct sec_dir *dir, uint64_t no, const struct iovec *aad, size_t aad_cnt, const uint8_t *in,
+		   size_t len, const uint8_t tag[SEC_TAG_SIZE], const struct iovec *out, size_t out_cnt);
+
 /* Which numbers have come, of datagrams. */
 #define SEC_WINDOW_BITS 1024
 

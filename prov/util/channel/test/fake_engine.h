@@ -290,6 +290,12 @@ void eng_on_placed(struct eng_link *link, void *cookie, int status)
 	fake_rx_free(rx);
 }
 
+/* Protected payload goes either way. */
+bool eng_is_receive(const void *cookie)
+{
+	return fake_draw() % 2;
+}
+
 void eng_on_up(struct eng_link *link, struct eng_peer *peer)
 {
 	peer->up++;

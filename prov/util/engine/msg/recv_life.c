@@ -80,6 +80,13 @@ static void set_sink(struct eng_recv *recv)
 	recv->sink.done = on_recv_sunk;
 }
 
+bool eng_is_receive(const void *cookie)
+{
+	const struct eng_sink *sink = cookie;
+
+	return sink->done == on_recv_sunk;
+}
+
 void eng_recv_placing(struct eng_recv *recv)
 {
 	eng_recv_set_state(recv, ENG_RECV_PLACING);

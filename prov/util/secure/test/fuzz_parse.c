@@ -46,7 +46,7 @@ static void check_record(const uint8_t *data, size_t size)
 		return;
 	if (!channel.level && !sec_channel_open(&channel, SEC_ENCRYPT, true, exported, 0))
 		abort();
-	if (sec_channel_take(&channel, data, out, &len) != SEC_RECORD_BAD)
+	if (sec_channel_take(&channel, data, NULL, 0, out, &len) != SEC_RECORD_BAD)
 		abort();
 	channel.rx.bytes = 0;
 }
