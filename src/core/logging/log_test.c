@@ -386,19 +386,36 @@ static void to_existing(void)
 	unlink(path);
 }
 
-/* The disk is full, or a limit is reached: stderr says so once. */
+/* The disk is full, or a limit is reached, which sends a signal otherwise: stderr says so once. */
 static void to_full(void)
 {
 	struct rlimit limit = { 200, 200 };
 	char path[128];
+	sigset_t set;
 	int i;
 
 	snprintf(path, sizeof(path), "%s/full", dir);
 	setenv("FI_LOG_LOCATION", path, 1);
-	signal(SIGXFSZ, SIG_IGN);
 	CHILD_CHECK(!setrlimit(RLIMIT_FSIZE, &limit));
 	for (i = 0; i < 20; i++)
 		FI_WARN(&tcp, FI_LOG_CORE, "many lines");
+	CHILD_CHECK(!sigpending(&set) && !sigismember(&set, SIGXFSZ));
+	CHILD_CHECK(!sigprocmask(SIG_BLOCK, NULL, &set) && !sigismember(&set, SIGXFSZ));
+	unlink(path);
+}
+
+/* The same for stderr that is a file, as that of a batch job is. */
+static void to_full_stderr(void)
+{
+	struct rlimit limit = { 0, 0 };
+	char path[128];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/job", dir);
+	fd = open(path, O_CREAT | O_WRONLY | O_APPEND, 0600);
+	CHILD_CHECK(fd >= 0 && dup2(fd, STDERR_FILENO) == STDERR_FILENO);
+	CHILD_CHECK(!setrlimit(RLIMIT_FSIZE, &limit));
+	FI_WARN(&tcp, FI_LOG_CORE, "a line");
 	unlink(path);
 }
 
@@ -418,6 +435,7 @@ static void test_location(void **state)
 	assert_int_equal(child_run(to_full, out, sizeof(out)), 0);
 	assert_non_null(strstr(out, "/full takes no more lines: File too large"));
 	assert_ptr_equal(strchr(out, '\n'), out + strlen(out) - 1);
+	assert_int_equal(child_run(to_full_stderr, out, sizeof(out)), 0);
 	assert_int_equal(rmdir(dir), 0);
 }
 

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/os/memory.h"
 #include "core/env.h"
 #include "core/logfile.h"
 
@@ -77,6 +79,33 @@ bool core_logfile_open(char *why, size_t size)
 	return true;
 }
 
+/* file_write - as write().  Beyond the limit on the size of files that sends SIGXFSZ to this thread, which would end
+ * a process that has only been warned.
+ */
+static ssize_t file_write(int fd, const char *line, size_t len)
+{
+	sigset_t xfsz, before, pending;
+	ssize_t ret;
+	int err, sig;
+
+	if (os_memory_admits(UINT64_MAX))
+		return write(fd, line, len);
+	sigemptyset(&xfsz);
+	sigaddset(&xfsz, SIGXFSZ);
+	pthread_sigmask(SIG_BLOCK, &xfsz, &before);
+	sigpending(&pending);
+	if (sigismember(&pending, SIGXFSZ))
+		sigemptyset(&xfsz);	/* that one is not ours */
+	ret = write(fd, line, len);
+	err = errno;
+	if (ret < 0 && err == EFBIG && !sigpending(&pending) && sigismember(&xfsz, SIGXFSZ) &&
+	    sigismember(&pending, SIGXFSZ))
+		sigwait(&xfsz, &sig);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	errno = err;
+	return ret;
+}
+
 /* log_put - write what fits without blocking: the output may be a pipe without a reader, and the
  * caller may be making progress.  Returns bytes, or -1.
  */
@@ -86,7 +115,7 @@ static ssize_t log_put(const struct stat *st, const char *line, size_t len)
 	ssize_t ret;
 
 	if (S_ISREG(st->st_mode))
-		return write(log_fd, line, len);
+		return file_write(log_fd, line, len);
 	if (S_ISSOCK(st->st_mode))
 		return send(log_fd, line, len, MSG_DONTWAIT | MSG_NOSIGNAL);
 	if (poll(&poll_fd, 1, 0) < 1 || !(poll_fd.revents & POLLOUT))
@@ -115,7 +144,7 @@ static void say_broken(const struct stat *st, int err)
 	len = snprintf(line, sizeof(line), "libfabric:%d: the log file FI_LOG_LOCATION=%.120s takes no more "
 		       "lines: %s; they are left out\n", (int) getpid(), core_env_get("FI_LOG_LOCATION"),
 		       strerror(err));
-	if (write(STDERR_FILENO, line, (size_t) len) < 0)
+	if (file_write(STDERR_FILENO, line, (size_t) len) < 0)
 		return;		/* there is no place left for it */
 }
 
