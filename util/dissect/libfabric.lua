@@ -30,7 +30,11 @@ end
 
 local ENG_OPS = names("EAGER", "RTS", "CTS", "DATA", "ACK", "NACK", "XOFF", "XON", "READ", "WRITE", "ATOMIC", "SHARE")
 local RXD_TYPES = names("HELLO", "RETRY", "WELCOME", "REFUSE", "DATA", "PROBE", "RESET", "PATH_CHALLENGE",
-			"PATH_RESPONSE")
+			"PATH_RESPONSE", "SHAKE")
+local RXD_PROTECTED = 0x85	-- first byte of all datagrams of protected endpoints
+local RXD_TAG = 16		-- bytes behind a sealed body
+-- What stands in the clear there.
+local RXD_CLEAR = { HELLO = true, RETRY = true, REFUSE = true, SHAKE = true, PROBE = true, RESET = true }
 local TCP_TYPES = names("HELLO", "WELCOME", "REFUSE", "CHECK")
 local TCP_CTLS = names("PARK", "PARK_ACK", "PARK_NACK")
 local KINDS = names("RDM", "MSG")
@@ -127,6 +131,12 @@ field(rxd, "delay", ProtoField.uint32, "Delay of the acknowledgement, us")
 field(rxd, "ect", ProtoField.uint16, "Packets with ECT(0)")
 field(rxd, "ce", ProtoField.uint16, "Packets with CE")
 field(rxd, "ranges", ProtoField.uint8, "Further ranges")
+field(rxd, "number", ProtoField.uint32, "Number of the sealed datagram, low 32 bits")
+field(rxd, "sealed", ProtoField.bytes, "Sealed bytes")
+field(rxd, "tag", ProtoField.bytes, "Tag of the seal")
+field(rxd, "shake_off", ProtoField.uint32, "Offset in the stream of TLS")
+field(rxd, "shake_ack", ProtoField.uint32, "Bytes received of the other stream of TLS")
+field(rxd, "shake", ProtoField.bytes, "Bytes of TLS 1.3")
 field(rxd, "rest", ProtoField.bytes, "Other bytes")
 field(rxd, "largest", ProtoField.uint64, "Highest number received")
 field(rxd, "limit", ProtoField.uint64, "End of the stream that is accepted")
@@ -902,6 +912,34 @@ local function rxd_bare(buf, _, top)
 	return {}
 end
 
+local function rxd_shake(buf, _, top)
+	if buf:len() < 40 then
+		malformed(rxd, top, "Datagram is incomplete")
+		return {}
+	end
+	top:add_le(f["ofi.rxd.cid"], buf(24, 8))
+	top:add_le(f["ofi.rxd.shake_off"], buf(32, 4))
+	top:add_le(f["ofi.rxd.shake_ack"], buf(36, 4))
+	if buf:len() > 40 then
+		top:add(f["ofi.rxd.shake"], buf(40))
+	end
+	return {}
+end
+
+-- rxd_sealed - a body that the two ends alone can read, or change.
+local function rxd_sealed(buf, _, top)
+	local len = buf:len() - 24 - RXD_TAG
+	if len < 0 then
+		malformed(rxd, top, "Seal is incomplete")
+		return {}
+	end
+	if len > 0 then
+		top:add(f["ofi.rxd.sealed"], buf(24, len))
+	end
+	top:add(f["ofi.rxd.tag"], buf(24 + len, RXD_TAG))
+	return { "sealed" }
+end
+
 local rxd_bodies = {
 	HELLO = rxd_hello,
 	WELCOME = rxd_hello,
@@ -912,6 +950,7 @@ local rxd_bodies = {
 	RESET = rxd_short(32, "cid", 8),
 	PATH_CHALLENGE = rxd_bare,
 	PATH_RESPONSE = rxd_bare,
+	SHAKE = rxd_shake,
 }
 
 function rxd.dissector(buf, pinfo, tree)
@@ -923,17 +962,23 @@ function rxd.dissector(buf, pinfo, tree)
 		return buf:len()
 	end
 	local flags = buf(3, 1):uint()
-	top:append_text(": " .. name)
+	local protected = buf(0, 1):uint() == RXD_PROTECTED
+	local sealed = protected and has(flags, 0x40)
+	top:append_text(": " .. name .. (sealed and ", sealed" or ""))
 	top:add_le(f["ofi.rxd.version"], buf(0, 1))
 	top:add_le(f["ofi.rxd.type"], buf(2, 1))
 	top:add_le(f["ofi.rxd.flags"], buf(3, 1))
-	top:add_le(f["ofi.rxd.crc"], buf(4, 4))
+	top:add_le(sealed and f["ofi.rxd.number"] or f["ofi.rxd.crc"], buf(4, 4))
 	top:add_le(f["ofi.rxd.conn"], buf(8, 8))
 	top:add_le(f["ofi.rxd.pn"], buf(16, 8))
-	if bit.band(flags, bit.bnot(0x1f)) ~= 0 then
+	if bit.band(flags, bit.bnot(sealed and 0x7f or 0x1f)) ~= 0 then
 		malformed(rxd, top, "Unknown flags")
 	end
-	local texts = rxd_bodies[name](buf, pinfo, top, flags)
+	local clear = protected and RXD_CLEAR[name] or not protected and name ~= "SHAKE"
+	if not (sealed or clear) then
+		malformed(rxd, top, name .. " in the clear")
+	end
+	local texts = (sealed and rxd_sealed or rxd_bodies[name])(buf, pinfo, top, flags)
 	pinfo.cols.info = name .. (#texts > 0 and ": " .. table.concat(texts, "; ") or "")
 	return buf:len()
 end
