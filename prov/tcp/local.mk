@@ -205,4 +205,10 @@ EXTRA_PROGRAMS += prov/tcp/test/fuzz_rdm
 prov_tcp_test_fuzz_rdm_SOURCES = prov/tcp/test/fuzz_rdm.c prov/tcp/prov.c $(tcp_link_sources)
 prov_tcp_test_fuzz_rdm_CFLAGS = $(tcp_fuzz_flags)
 prov_tcp_test_fuzz_rdm_LDADD = $(tcp_fuzz_libs)
+EXTRA_PROGRAMS += prov/tcp/test/fuzz_inspect
+prov_tcp_test_fuzz_inspect_SOURCES = prov/tcp/test/fuzz_inspect.c prov/tcp/prov.c $(tcp_link_sources) \
+	prov/util/obj/inspect/listener.c prov/util/obj/inspect/server.c prov/util/obj/inspect/shown.c \
+	prov/util/engine/conn/seen.c
+prov_tcp_test_fuzz_inspect_CFLAGS = $(tcp_fuzz_flags)
+prov_tcp_test_fuzz_inspect_LDADD = $(tcp_fuzz_libs)
 endif
