@@ -20,8 +20,6 @@
 #include "base/os/word.h"
 #include "base/relax.h"
 
-#define STREAK_GROWS 8		/* times as long a streak after each bias that has ended */
-#define STREAK_MAX (8u << 10)	/* saves more than the microseconds that the end of a bias takes */
 #define SPINS 200		/* looks at an owner that holds the lock, before the thread gives up or sleeps */
 #define SLEEP_NS 20000
 #define DRAIN_NS 10000000	/* see make_barrier() */
@@ -123,7 +121,6 @@ static void end_bias(struct lock *l)
 	__atomic_store_n(&l->owner, lock_thread() | LOCK_LAST, __ATOMIC_RELAXED);
 	make_barrier();
 	l->streak = 0;
-	l->need = l->need < STREAK_MAX ? STREAK_GROWS * l->need : STREAK_MAX;
 }
 
 /* begin_bias - the caller, which has the word, holds the lock by the bias instead. */
@@ -160,7 +157,7 @@ static void count_streak(struct lock *l)
 	if (l->owner != self) {
 		__atomic_store_n(&l->owner, self, __ATOMIC_RELAXED);
 		l->streak = 0;
-	} else if (++l->streak >= l->need) {
+	} else if (++l->streak >= LOCK_STREAK) {
 		l->streak = 0;
 		if (can_bias())
 			begin_bias(l);
