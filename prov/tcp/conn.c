@@ -47,8 +47,12 @@ void tcp_conn_set_state(struct tcp_conn *conn, enum tcp_conn_state state)
 	conn->state = state;
 	if (was == TCP_CONN_HALF_OPEN)
 		conn->link->listener.half_open--;
-	if (was == TCP_CONN_READY)
+	if (was == TCP_CONN_READY) {
 		list_del(&conn->park.node);
+		conn->poller->ready_cnt--;
+	}
+	if (state == TCP_CONN_READY)
+		conn->poller->ready_cnt++;
 	if (state == TCP_CONN_READY || state == TCP_CONN_CLOSED) {
 		free(conn->handshake);
 		conn->handshake = NULL;
@@ -157,17 +161,14 @@ int tcp_conn_new(struct tcp_link *link, const struct tcp_wireup *wireup, int fd,
 void tcp_conn_inactive(struct tcp_conn *conn)
 {
 	struct tcp_poller *poller = conn->poller;
-	unsigned i;
 
 	if (!conn->active)
 		return;
 	conn->active = false;
 	conn->detached = false;
 	conn->streak = 0;
-	for (i = 0; poller->active[i] != conn; i++)
-		;
-	poller->active[i] = poller->active[--poller->active_cnt];
-	obj_poller_set_active(&poller->base.base, poller->active_cnt);
+	poller->active = NULL;
+	obj_poller_set_active(&poller->base.base, false);
 }
 
 void tcp_conn_unstage(struct tcp_conn *conn)

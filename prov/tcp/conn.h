@@ -145,7 +145,7 @@ struct tcp_conn {
 	bool same_host;			/* as the peer */
 	uint8_t acks;			/* events of input since ACKs were last delayed */
 	bool peer_ended;		/* the set has reported the end of its stream, or an error */
-	bool active;			/* on poller->active: read without asking the set */
+	bool active;			/* it is poller->active: read without asking the set */
 	bool detached;			/* active for long: not in the set until a thread blocks */
 	uint16_t streak;		/* active: polls since a thread last blocked */
 	const struct tcp_wireup *wireup;

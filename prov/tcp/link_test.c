@@ -631,14 +631,13 @@ static void a_poll_finds_any_of_many_peers(void **state)
 	fake_close(hub, 100);
 }
 
-/* Two that answer each other are read without asking the set, after some messages; a third one's
- * message ends that.  One that is idle for long is not read any more.
- */
-static void two_that_talk_are_read_directly(void **state)
+/* The one that was heard last is read without asking the set, until another one is heard, or it is idle for long. */
+static void the_last_that_was_heard_is_read_directly(void **state)
 {
 	struct eng_ep *a = fake_ep(FI_EP_RDM, 0), *b = fake_ep(FI_EP_RDM, 0), *c = fake_ep(FI_EP_RDM, 0);
 	struct eng_peer *ab = peer_at(a, b), *ba = peer_at(b, a), *ca = peer_at(c, a), *ac = peer_at(a, c);
 	struct tcp_poller *poller = container_of(a->link, struct tcp_link, base.base)->poller;
+	struct tcp_conn *last;
 	unsigned i;
 
 	for (i = 1; i <= 30; i++) {
@@ -647,18 +646,19 @@ static void two_that_talk_are_read_directly(void **state)
 		fake_send(ba, 8, 0);
 		polls_until(a, ab, i, 0);
 	}
-	assert_int_equal(poller->active_cnt, 2);
-	assert_int_equal(poller->set_only, 0);
+	last = poller->active;
+	assert_non_null(last);
 	fake_send(ca, 8, 0);
 	polls_until(a, ac, 1, 0);
-	assert_int_equal(poller->active_cnt, 2);
-	assert_true(poller->set_only > 0);
-	fake_send(ca, 8, 0);
-	polls_until(a, ac, 2, 0);
-	assert_true(poller->set_only > 0);	/* one more from there does not show that the others are over */
+	assert_non_null(poller->active);
+	assert_ptr_not_equal(poller->active, last);
+	assert_false(last->active);
 	for (i = 0; i < 1000; i++)
 		fake_poll();
-	assert_int_equal(poller->active_cnt, 1);
+	assert_null(poller->active);
+	fake_send(ab, 8, 0);
+	polls_until(b, ba, 31, 0);
+	assert_non_null(poller->active);
 	fake_close(a, 100);
 	fake_close(b, 100);
 	fake_close(c, 100);
@@ -684,7 +684,7 @@ int main(void)
 		TEST(a_busy_connecting_endpoint_connects),
 		TEST(an_idle_group_sleeps),
 		TEST(a_poll_finds_any_of_many_peers),
-		TEST(two_that_talk_are_read_directly),
+		TEST(the_last_that_was_heard_is_read_directly),
 	};
 
 	return cmocka_run_group_tests_name("tcp_link", tests, NULL, NULL);

@@ -21,10 +21,9 @@
 
 #include "link.h"
 
-#define ASKED_IN_MS 32	/* times a millisecond, at most, that the whole set is asked while a connection is active */
+#define ASKED_IN_MS 32	/* times a millisecond, at least, that the whole set is asked while a connection is active */
 #define LONG_POLLS 256		/* without input a connection makes room for others; active for so long it leaves the set */
 #define ACKS_EVERY 32		/* events of input between two times that ACKs are delayed */
-#define SET_ONLY 16		/* arrivals at active connections in a row before they are read directly */
 
 /* ---- the set --------------------------------------------------------------- */
 
@@ -35,7 +34,7 @@ static void rest_if_idle(struct tcp_poller *poller)
 {
 	struct chan_poller *base = &poller->base;
 
-	if (!poller->active_cnt && !poller->blocked && list_empty(&base->dirty) &&
+	if (!poller->active && !poller->blocked && list_empty(&base->dirty) &&
 	    list_empty(&base->failed) && list_empty(&base->paused) && list_empty(&base->queued) &&
 	    list_empty(&poller->dead) && obj_prog_others_active(&base->base))
 		obj_poller_set_quiet(&base->base, true);
@@ -70,47 +69,30 @@ void tcp_poller_deactivate(struct tcp_poller *poller, struct tcp_conn *conn)
 		tcp_conn_fail(conn, FI_ENOMEM, false);
 }
 
-/* least_recent - the active connection whose input was found longest ago. */
-static struct tcp_conn *least_recent(const struct tcp_poller *poller)
-{
-	struct tcp_conn *conn = poller->active[0];
-	unsigned i;
-
-	for (i = 1; i < TCP_ACTIVE_MAX; i++)
-		if (poller->active[i]->used_seq < conn->used_seq)
-			conn = poller->active[i];
-	return conn;
-}
-
 void tcp_poller_activate(struct tcp_poller *poller, struct tcp_conn *conn)
 {
 	conn->used_seq = poller->base.seq;
-	if (conn->active) {
-		poller->set_only -= poller->set_only != 0;
+	if (conn->active)
 		return;
-	}
-	poller->set_only = SET_ONLY;
-	if (poller->active_cnt == TCP_ACTIVE_MAX)
-		tcp_poller_deactivate(poller, least_recent(poller));
+	if (poller->active)
+		tcp_poller_deactivate(poller, poller->active);
 	conn->active = true;
-	poller->active[poller->active_cnt++] = conn;
+	poller->active = conn;
 	obj_poller_set_active(&poller->base.base, true);
 }
 
-/* set_attach - a thread is about to block: put detached connections back into the set. */
+/* set_attach - a thread is about to block: put a detached connection back into the set. */
 static int set_attach(struct tcp_poller *poller)
 {
-	unsigned i;
-	int ret = 0;
+	struct tcp_conn *conn = poller->active;
 
-	for (i = 0; i < poller->active_cnt && !ret; i++) {
-		poller->active[i]->streak = 0;
-		if (poller->active[i]->detached) {
-			poller->active[i]->detached = false;
-			ret = tcp_conn_watch(poller->active[i]);
-		}
-	}
-	return ret;
+	if (!conn)
+		return 0;
+	conn->streak = 0;
+	if (!conn->detached)
+		return 0;
+	conn->detached = false;
+	return tcp_conn_watch(conn);
 }
 
 static __attribute__((noinline)) void set_detach(struct tcp_poller *poller, struct tcp_conn *conn)
@@ -124,7 +106,7 @@ static __attribute__((noinline)) void set_detach(struct tcp_poller *poller, stru
 static inline bool no_more(const struct tcp_poller *poller, const struct tcp_conn *conn)
 {
 	return __builtin_expect(poller->base.seq - conn->used_seq > LONG_POLLS &&
-				(poller->active_cnt > 1 || obj_prog_others_active(&poller->base.base)), 0);
+				(poller->ready_cnt > 1 || obj_prog_others_active(&poller->base.base)), 0);
 }
 
 static inline int read_one(struct tcp_poller *poller, struct tcp_conn *conn, unsigned budget)
@@ -140,18 +122,6 @@ static inline int read_one(struct tcp_poller *poller, struct tcp_conn *conn, uns
 	if (__builtin_expect(!conn->detached, 0) && conn->active && ++conn->streak >= LONG_POLLS)
 		set_detach(poller, conn);
 	return got;
-}
-
-static inline int read_active(struct tcp_poller *poller, unsigned budget)
-{
-	int done = 0;
-	unsigned i;
-
-	/* backwards: the last one replaces one that is removed, and has been read already */
-	for (i = poller->active_cnt; i-- > 0;)
-		if (i < poller->active_cnt)
-			done += read_one(poller, poller->active[i], budget);
-	return done;
 }
 
 /* ---- what the set reports of a connection that carries a channel ------------------ */
@@ -269,43 +239,15 @@ static inline bool set_due(struct tcp_poller *poller)
 {
 	if (poller->blocked || clock_cycles() - poller->asked > clock_cycles_in_ms() / ASKED_IN_MS)
 		return true;
-	return !poller->active_cnt &&
+	return !poller->active &&
 	       (poller->base.base.quiet || !obj_prog_others_active(&poller->base.base));
-}
-
-/* drop_idle - as reading them does; without any, other pollers decide when the set is asked. */
-static void drop_idle(struct tcp_poller *poller)
-{
-	unsigned i;
-
-	for (i = poller->active_cnt; i-- > 0;)
-		if (no_more(poller, poller->active[i]))
-			tcp_poller_deactivate(poller, poller->active[i]);
-	if (!poller->active_cnt)
-		poller->set_only = 0;
-}
-
-/* read_set - read what the set reports, and nothing else. */
-static __attribute__((noinline)) int read_set(struct tcp_poller *poller)
-{
-	int done;
-
-	if (set_attach(poller))
-		return 0;	/* no memory: the next poll tries again */
-	done = ask_set(poller);
-	if (!done)
-		drop_idle(poller);
-	return done;
 }
 
 static inline int read_any(struct tcp_poller *poller, unsigned budget)
 {
-	int done;
+	int done = poller->active ? read_one(poller, poller->active, budget) : 0;
 
-	if (__builtin_expect(poller->set_only, 0))
-		return read_set(poller);
-	done = read_active(poller, budget);
-	if (__builtin_expect(set_due(poller), 0))
+	if ((!done && poller->ready_cnt > 1) || __builtin_expect(set_due(poller), 0))
 		done += ask_set(poller);
 	return done;
 }

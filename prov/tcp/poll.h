@@ -4,11 +4,11 @@
 /*
  * poll.h - the poller: one set of descriptors for all sockets of a progress group.
  *
- * The cost of a poll follows the active connections.  The few that carried data last are
- * read without asking the set, so that a ping-pong needs one receive call per
- * message; the set is asked for the others ASKED_IN_MS times a millisecond, and in each
- * poll while no connection is active.  One that stays active leaves the set (detached),
- * because the system's bookkeeping of its readiness costs a tenth of a short message; it is
+ * The active connection, the one that carried data last, is read without asking the set, so
+ * that a ping-pong needs one receive call per message.  If it has nothing, and there are others, the same poll
+ * asks the set, so that what a poll costs, and how late a message is found, does not depend on their
+ * number; ASKED_IN_MS times a millisecond in any case.  One that stays active leaves the set (detached),
+ * because the system's bookkeeping of its readiness costs a twentieth of a short message; it is
  * added again before a thread blocks (arm).  The set is level-triggered, so that the blocked
  * thread is woken by any socket with unread input.
  *
@@ -27,7 +27,6 @@
 struct tcp_conn;
 struct chan_hold;
 
-#define TCP_ACTIVE_MAX 2		/* connections that are read without asking the set */
 #define TCP_CONNECTING_MAX 128	/* connects in flight at a time; further ones are queued */
 
 #define TCP_SMALL_MAX 8192	/* frames up to this size are copied before they are sent */
@@ -44,9 +43,8 @@ struct tcp_poller {
 	uint64_t asked;			/* clock_cycles() then; 0: the next poll asks */
 	uint64_t asked_seq;		/* base.seq then */
 	bool asked_all;			/* it has reported all that it had */
-	unsigned set_only;		/* arrivals until which polls ask the set alone: tcp_poller_activate() */
-	unsigned active_cnt;
-	struct tcp_conn *active[TCP_ACTIVE_MAX];
+	unsigned ready_cnt;		/* connections that carry frames */
+	struct tcp_conn *active;	/* the one that is read without asking the set; NULL: none */
 	unsigned blocked;		/* sockets that wait for POLLOUT */
 	struct list dead;		/* connections to free once no fetched event can name them */
 	struct pool stages;		/* staging buffers, conf->stage_size each */
@@ -79,13 +77,7 @@ void tcp_poller_reap(struct tcp_poller *poller);
 /* tcp_poller_flush - send what is staged.  Never calls up. */
 void tcp_poller_flush(struct tcp_poller *poller);
 
-/* tcp_poller_activate - the set has reported input of @conn: read it directly from now on.
- *
- * A fruitless read costs as much as asking the whole set, so direct reads pay only while the next
- * message comes from one of the last TCP_ACTIVE_MAX connections.  When the set reports another, polls
- * ask the set alone until some arrivals in a row were at those: what a poll costs, and how late a
- * message is found, does not depend on the number of peers that might send.
- */
+/* tcp_poller_activate - the set has reported input of @conn: read it directly from now on. */
 void tcp_poller_activate(struct tcp_poller *poller, struct tcp_conn *conn);
 
 /* tcp_poller_deactivate - wait for the set to report @conn again. */
