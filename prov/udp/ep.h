@@ -37,10 +37,7 @@
 #define UDP_SCAN_MAX 4		/* up to so many sockets are polled one by one; more go through the set of descriptors */
 #define UDP_CONNECT_AFTER 64		/* consecutive sends to one peer after which a connected
 					 * socket is made */
-#define UDP_IDLE_AFTER 64		/* polls without a datagram after which a socket counts as
-					 * idle */
-#define UDP_IDLE_EVERY 16		/* an idle socket is polled every so many polls while others
-					 * are busy */
+#define UDP_OTHERS_EVERY 8	/* polls of the socket that had the last datagram until the others are polled */
 #define UDP_SOURCES 64		/* entries of the cache of recent source addresses */
 #define UDP_RCVBUF (4u << 20)	/* requested size; the system limits it (net.core.rmem_max) */
 #define UDP_SNDBUF (1u << 20)
@@ -62,7 +59,6 @@ struct udp_sock {
 	int fd;			/* -1: none */
 	uint32_t interest;	/* POLL* that are asked for; 0: not in the set of descriptors */
 	unsigned burst;		/* datagrams to ask for in the next call: next_burst() */
-	unsigned last;		/* poller->round of the last datagram */
 	size_t length;		/* of the previous datagram in this poll; 0: none */
 	unsigned singles;		/* datagrams in a row that were not part of a train */
 	bool gro;		/* UDP_GRO is on: a train is received by one call */
@@ -178,10 +174,9 @@ struct udp_poller {
 	struct obj_poller base;	/* first; its fd is a set of the sockets */
 	struct list socks;	/* struct udp_sock */
 	unsigned sock_cnt;
-	unsigned round;		/* number of polls so far */
-	unsigned last;		/* the last round in which any socket had a datagram */
+	unsigned round;		/* polls while @heard is set */
+	struct udp_sock *heard;	/* the one that had the last datagram; NULL: none since the last sleep */
 	bool armed;		/* the sockets are in the set */
-	unsigned polls_armed;		/* polls since the sockets were put into the set */
 	struct list senders;	/* struct udp_ep with sends that wait */
 	/* Arguments of the receive system calls, prepared once. */
 	struct mmsghdr msg[UDP_BURST];

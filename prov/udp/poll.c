@@ -20,12 +20,9 @@ static struct udp_poller *poller_of(struct obj_poller *base)
 /* ---- the set of descriptors --------------------------------------------------------- */
 
 /*
- * A socket in a set of descriptors makes each datagram more expensive.  So the set is empty until a
- * thread is about to block (arm), or there are too many sockets to poll one by one.  If the
- * program then keeps polling, the set is emptied again.  A thread that still blocks on the set
- * is woken then and arms again, which costs less than a thousandth of so many polls.
+ * A socket in a set of descriptors makes each datagram more expensive, by a fiftieth of a round trip.  So the
+ * set is empty until a thread blocks for the first time (arm), or there are too many sockets to poll one by one.
  */
-#define DISARM_AFTER (1u << 14)
 
 /* Puts @sock into the set with the events that a poll could handle.  @lazy: leave POLLIN
  * set although no receive is posted, to save a system call.
@@ -72,16 +69,6 @@ static void watch_all(struct udp_poller *p, bool lazy)
 		sock_watch(sock, lazy);
 }
 
-static void unwatch_all(struct udp_poller *p)
-{
-	struct udp_sock *sock;
-
-	p->armed = false;
-	list_for_each_entry(sock, &p->socks, node)
-		sock_unwatch(sock);
-	obj_prog_moved(p->base.prog, 0);
-}
-
 void udp_ep_watch(struct udp_ep *ep)
 {
 	unsigned i;
@@ -110,25 +97,23 @@ static int poll_ready(struct udp_poller *p, unsigned budget)
 	return done;
 }
 
-/* While another socket is busy, idle sockets are polled only now and then. */
-static bool is_idle(const struct udp_poller *p, const struct udp_sock *sock)
-{
-	return p->round - sock->last > UDP_IDLE_AFTER && p->round % UDP_IDLE_EVERY;
-}
-
-/* Few sockets: poll each, without the set. */
+/* Few sockets: poll each, without the set; while the one that had a datagram last is in use, in every
+ * UDP_OTHERS_EVERY-th poll only.
+ */
 static int poll_each(struct udp_poller *p, unsigned budget)
 {
-	bool busy = ++p->round - p->last < UDP_IDLE_AFTER;
 	struct udp_sock *sock;
-	int got, done = 0;
+	int got, done;
 
+	done = p->heard ? udp_rx_poll(p->heard, budget) : 0;
+	if (p->heard && ++p->round % UDP_OTHERS_EVERY)
+		return done;
 	list_for_each_entry(sock, &p->socks, node) {
-		if (busy && is_idle(p, sock))
+		if (sock == p->heard)
 			continue;
 		got = udp_rx_poll(sock, budget);
 		if (got)
-			sock->last = p->last = p->round;
+			p->heard = sock;
 		done += got;
 	}
 	return done;
@@ -145,8 +130,6 @@ static int poller_poll(struct obj_poller *base, unsigned budget)
 		done += udp_tx_flush(ep);
 	if (p->sock_cnt > UDP_SCAN_MAX)
 		return done + poll_ready(p, budget);
-	if (__builtin_expect(p->armed, 0) && ++p->polls_armed >= DISARM_AFTER)
-		unwatch_all(p);
 	return done + poll_each(p, budget);
 }
 
@@ -161,8 +144,7 @@ static int poller_arm(struct obj_poller *base, uint64_t *deadline_ns)
 	list_for_each_entry(ep, &p->senders, tx_node)
 		if (!ep->blocked)
 			return -FI_EAGAIN;
-	p->polls_armed = 0;
-	p->last = p->round - UDP_IDLE_AFTER;	/* after the wake-up all sockets are polled */
+	p->heard = NULL;	/* after the wake-up all sockets are polled */
 	watch_all(p, false);
 	return 0;
 }
@@ -195,6 +177,8 @@ void udp_poller_del(struct udp_poller *p, struct udp_sock *sock)
 	sock_unwatch(sock);
 	list_del(&sock->node);
 	p->sock_cnt--;
+	if (p->heard == sock)
+		p->heard = NULL;
 }
 
 int udp_poller_join(struct udp_ep *ep)
