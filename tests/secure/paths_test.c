@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Copyright (c) 2026 the libfabric authors. */
+
+/*
+ * Attackers of peers with several connections, of connections that were parked, and what is in place of a peer that
+ * ended; and the sealed end of a stream whose socket is full.
+ */
+#include "tests/secure/ends.h"
+
+#include <signal.h>
+
+#define FULL_MS 500		/* without a completion: the socket is full */
+#define PIECE (16 << 10)
+#define TRIES 20
+
+/* ---- several connections to one peer ------------------------------------------------------------ */
+
+/* open_lanes - @a has all of its connections to @b, through the relay. */
+static struct end *open_lanes(struct end *b, unsigned cnt)
+{
+	uint64_t until = now_ms() + WAIT_MS;
+	struct end *a = end_open(job, false);
+
+	relay.to = b->name;
+	CALL(end_connect(a, &relay.name));
+	while (relay.cnt < cnt || relay.conns[cnt - 1].flow[0].cnt < 4) {
+		CHECK(now_ms() < until);
+		CALL(run(a, b, OP_RECV, LONG));
+	}
+	return a;
+}
+
+/* Any record of a further connection: altered, cut off, left out, repeated, and put into its neighbour. */
+static void lanes_are_attacked(void **state)
+{
+	struct end *member = end_open(job, true), *a;
+	enum way way;
+	unsigned lane;
+
+	for (lane = 0; lane < 3; lane++)
+		for (way = FLIP_HEAD; way <= SPLICE; way++) {
+			a = open_lanes(member, 3);
+			plan_attack(way, lane, relay.conns[lane].flow[0].cnt + 1, (lane + 1) % 3);
+			await_failure(a, member, OP_RECV);
+			assert_int_equal(a->err, FI_ECONNRESET);
+			if (way == CUT || way == CUT_BETWEEN)
+				assert_int_equal(member->err, FI_ECONNRESET);
+			else
+				assert_int_equal(member->err, FI_EPROTO);
+			end_close(a);
+			relay_reset();
+		}
+	end_close(member);
+}
+
+static int lanes(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(lanes_are_attacked) };
+
+	setenv("FI_TCP_LANES", "3", 1);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+/* ---- connections that were parked ---------------------------------------------------------------- */
+
+/* park - others talk until the relay's newest connection has been closed by consent. */
+static void park(struct end *const *others, struct end *b)
+{
+	uint64_t until = now_ms() + WAIT_MS;
+	unsigned i;
+
+	for (i = 0; relay.conns[relay.cnt - 1].fd[0] >= 0; i++) {
+		CHECK(now_ms() < until);
+		CALL(run(others[i % 3], b, OP_RECV, SHORT));
+	}
+}
+
+/* What a connection carried before it was parked is of no use in the one that is opened in its place. */
+static void parked_connections_are_spliced(void **state)
+{
+	struct end *member = end_open(job, true), *others[3], *a = end_open(job, false);
+	unsigned i;
+
+	for (i = 0; i < 3; i++) {
+		others[i] = end_open(job, false);
+		CALL(end_connect(others[i], &member->name));
+	}
+	relay.to = member->name;
+	CALL(end_connect(a, &relay.name));
+	CALL(run(a, member, OP_WRITE, LONG));
+	park(others, member);
+	assert_null(strstr(logged, "without a sealed end"));
+	CALL(run(a, member, OP_WRITE, LONG));
+	assert_int_equal(relay.cnt, 2);
+	park(others, member);
+	attack(a, member, OP_WRITE, SPLICE, 2, 1);
+	assert_logged("sealed by another");
+	for (i = 0; i < TRIES && run(a, member, OP_WRITE, LONG); i++)
+		;
+	assert_true(i < TRIES);
+	for (i = 0; i < 3; i++) {
+		CALL(run(others[i], member, OP_RECV, SHORT));
+		end_close(others[i]);
+	}
+	end_close(a);
+	end_close(member);
+}
+
+static int parked(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(parked_connections_are_spliced) };
+
+	setenv("FI_TCP_MAX_CONNS", "4", 1);	/* of both ends */
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+/* ---- another process in place of a peer ------------------------------------------------------------ */
+
+/* start_member - a process that receives at @port with @key, until it is killed. */
+static pid_t start_member(const uint8_t *key, const char *port)
+{
+	int ready[2];
+	struct end *e;
+	pid_t pid;
+	char byte;
+
+	CALL(pipe(ready));
+	pid = fork();
+	CHECK(pid >= 0);
+	if (!pid) {
+		snprintf(service, sizeof(service), "%s", port);
+		polled_cnt = 0;
+		e = end_open(key, true);
+		CHECK(write(ready[1], "", 1) == 1);
+		for (;; e->done = 0) {
+			post_long_recv(e, SHORT);
+			while (!e->done)
+				end_poll(e);
+		}
+	}
+	close(ready[1]);
+	CHECK(read(ready[0], &byte, 1) == 1);
+	close(ready[0]);
+	return pid;
+}
+
+static void kill_member(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	CHECK(waitpid(pid, NULL, 0) == pid);
+}
+
+/* say - one message.  Returns 0, or the error. */
+static int say(struct end *a)
+{
+	uint64_t until = now_ms() + WAIT_MS;
+	ssize_t ret;
+
+	a->done = 0;
+	a->err = 0;
+	while ((ret = fi_tsend(a->ep, source, SHORT, NULL, a->to, 1, NULL)) == -FI_EAGAIN)
+		poll_all();
+	CALL(ret);
+	while (!a->done && !a->err) {
+		CHECK(now_ms() < until);
+		poll_all();
+	}
+	return a->err;
+}
+
+/* say_again - until the first message that is not lost with the connection before.  Returns as say(). */
+static int say_again(struct end *a)
+{
+	int i, err = FI_ECONNRESET;
+
+	for (i = 0; i < TRIES && (err == FI_ECONNRESET || err == FI_ECONNREFUSED); i++)
+		err = say(a);
+	return err;
+}
+
+/* A peer that is started again at its address has the key, or nothing reaches it. */
+static void a_peer_is_started_again(void **state)
+{
+	static const uint8_t *const keys[] = { job, job, other_job, job };
+	struct sockaddr_in name;
+	struct end *a, *probe;
+	char port[8];
+	pid_t pid;
+	size_t i;
+
+	probe = end_open(job, true);		/* a port that is free */
+	name = probe->name;
+	end_close(probe);
+	snprintf(port, sizeof(port), "%d", ntohs(name.sin_port));
+	a = end_open(job, false);
+	CALL(end_connect(a, &name));
+	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		pid = start_member(keys[i], port);
+		log_clear();
+		assert_int_equal(say_again(a), keys[i] == job ? 0 : FI_EACCES);
+		if (keys[i] != job)
+			assert_logged("does not have our key");
+		kill_member(pid);
+	}
+	end_close(a);
+}
+
+/* ---- the sealed end of a full socket ---------------------------------------------------------------- */
+
+/* fill - send one message, then until the socket takes no more; tell how many were completed, each time, and close. */
+static void fill(const struct sockaddr_in *name, int tell)
+{
+	struct iovec iov = { source, PIECE };
+	struct fi_msg_tagged msg = { .msg_iov = &iov, .iov_count = 1, .tag = 1 };
+	unsigned done = 1;
+	struct end *a;
+	uint64_t quiet;
+
+	polled_cnt = 0;
+	a = end_open(job, false);
+	CALL(end_connect(a, name));
+	CALL(say(a));
+	CHECK(write(tell, &done, sizeof(done)) == sizeof(done));
+	msg.addr = a->to;
+	for (quiet = now_ms() + FULL_MS; now_ms() < quiet; done = a->done) {
+		fi_tsendmsg(a->ep, &msg, FI_TRANSMIT_COMPLETE | FI_COMPLETION);
+		end_poll(a);
+		if (a->done != done)
+			quiet = now_ms() + FULL_MS;
+	}
+	done--;				/* say()'s */
+	CHECK(!a->err && write(tell, &done, sizeof(done)) == sizeof(done));
+	end_close(a);
+	exit(0);
+}
+
+/* receive_one - of @len bytes, which are right. */
+static void receive_one(struct end *e, size_t len)
+{
+	uint64_t until = now_ms() + WAIT_MS;
+
+	e->done = 0;
+	post_long_recv(e, len);
+	while (!e->done) {
+		CHECK(now_ms() < until && !e->err);
+		end_poll(e);
+	}
+	assert_memory_equal(e->buf, source, len);
+}
+
+/* What was completed arrives before the end does, which is sealed, and nobody hangs. */
+static void a_full_socket_ends_in_order(void **state)
+{
+	struct end *member = end_open(job, true);
+	unsigned done = 0, came;
+	uint64_t until;
+	int tell[2];
+	pid_t pid;
+
+	CALL(pipe(tell));
+	pid = fork();
+	CHECK(pid >= 0);
+	if (!pid)
+		fill(&member->name, tell[1]);
+	log_clear();
+	receive_one(member, SHORT);
+	fcntl(tell[0], F_SETFL, O_NONBLOCK);
+	for (until = now_ms() + WAIT_MS; read(tell[0], &done, sizeof(done)) < 0; end_poll(member))
+		CHECK(now_ms() < until);
+	fcntl(tell[0], F_SETFL, 0);
+	CHECK(read(tell[0], &done, sizeof(done)) == sizeof(done));	/* it computes until the sender closes */
+	printf("# %u messages of %u bytes\n", done, PIECE);
+	assert_true(done > 0);
+	for (came = 0; came < done; came++)
+		receive_one(member, PIECE);
+	for (until = now_ms() + WAIT_MS; !waitpid(pid, NULL, WNOHANG); end_poll(member))
+		CHECK(now_ms() < until);
+	for (until = now_ms() + FULL_MS; now_ms() < until;)
+		end_poll(member);
+	assert_null(strstr(logged, "without a sealed end"));
+	end_close(member);
+}
+
+static int ends(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_peer_is_started_again),
+		cmocka_unit_test(a_full_socket_ends_in_order),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+int main(void)
+{
+	static const char *const levels[] = { "encrypt", "auth" };
+	int failed = 0, i;
+
+	prepare();
+	for (i = 0; i < 2; i++)
+		failed += in_child(lanes, FI_EP_RDM, levels[i]) + in_child(parked, FI_EP_RDM, levels[i]) +
+			  in_child(ends, FI_EP_RDM, levels[i]);
+	return failed ? 1 : 0;
+}
