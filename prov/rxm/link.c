@@ -64,11 +64,6 @@ static int link_setup(struct rxm_link *link, const struct obj_ep *ep)
 		return ret;
 	link->chan.poller = &poller->chan;
 	ret = layer_lower_info(&rxm_layer, ep->info, &link->info);
-	if (ret == -FI_ENODATA && ep->sec) {
-		FI_WARN(rxm_conf.prov, FI_LOG_EP_CTRL, "no endpoint is made: FI_SECURITY or a key asks for "
-			"protection, and the provider below has none; see fi_security(7)\n");
-		return -FI_EACCES;
-	}
 	if (!ret && ep->domain)
 		ret = rxm_home_get(ep->domain, &home);
 	if (!ret)

@@ -18,7 +18,18 @@ static struct fi_provider rxm_prov;
 /* What eng_offer_limits are, and that connections can be protected: by the provider below, which is asked. */
 static struct info_limits limits;
 
+/* rxm_protects - connections are those of the provider below, which offers none where it cannot protect them. */
+static bool rxm_protects(const struct fi_info *info)
+{
+	struct fi_info *lower = NULL;
+	int ret = layer_lower_info(&rxm_layer, info, &lower);
+
+	fi_freeinfo(lower);
+	return ret != -FI_ENODATA;
+}
+
 static const struct eng_domain_ops domain_ops = {
+	.protects = rxm_protects,
 	.mr_expose = rxm_mr_expose,
 	.mr_conceal = rxm_mr_conceal,
 	.fini = rxm_domain_fini,

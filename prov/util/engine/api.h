@@ -74,6 +74,9 @@ struct eng_domain_ops {
 	int (*mr_expose)(struct obj_mr *mr, uint64_t *key_p);
 	int (*mr_conceal)(struct obj_mr *mr);
 
+	/* protects - as obj_fabric_ops has it: a link over another provider asks that. */
+	bool (*protects)(const struct fi_info *info);
+
 	/* fini - the domain closes. */
 	void (*fini)(struct obj_domain *domain);
 };

@@ -42,6 +42,11 @@ struct obj_fabric_ops {
 	 */
 	int (*check)(struct obj_fabric *fabric, const struct fi_info *info);
 
+	/* protects - can an endpoint for @info be protected, which is asked for?  Called where @secures is true.  May be
+	 * NULL: it can.
+	 */
+	bool (*protects)(const struct obj_fabric *fabric, const struct fi_info *info);
+
 	/* fini - the fabric closes; the last call.  May be NULL. */
 	void (*fini)(struct obj_fabric *fabric);
 };

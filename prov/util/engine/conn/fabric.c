@@ -132,9 +132,17 @@ static int passive_ep(struct fid_fabric *fabric, struct fi_info *info, struct fi
 	return eng_pep_open(fabric, info, link_below(obj_fabric_of(fabric)), pep, context);
 }
 
+static bool fabric_protects(const struct obj_fabric *base, const struct fi_info *info)
+{
+	const struct eng_fabric *fabric = (const struct eng_fabric *) base;	/* its first member */
+
+	return !fabric->domain->protects || fabric->domain->protects(info);
+}
+
 static const struct obj_fabric_ops fabric_ops = {
 	.domain_init = domain_init,
 	.passive_ep = passive_ep,
+	.protects = fabric_protects,
 };
 
 int eng_fabric_open(const struct fi_provider *prov, const struct eng_link_ops *link,

@@ -40,6 +40,12 @@ static int waits_for_key(const struct obj_fabric *fabric, const struct fi_info *
 	return 0;
 }
 
+/* can_protect - has this provider, and the one below it, protection for an endpoint? */
+static bool can_protect(const struct obj_fabric *fabric, const struct fi_info *info)
+{
+	return fabric->secures && (!fabric->ops->protects || fabric->ops->protects(fabric, info));
+}
+
 int obj_security_get(const struct obj_fabric *fabric, const struct fi_info *info,
 		     const struct fi_domain_attr *domain, struct sec_policy **policy_p)
 {
@@ -57,9 +63,9 @@ int obj_security_get(const struct obj_fabric *fabric, const struct fi_info *info
 		return refuse_ep(fabric, "auth_key_size is set, and auth_key is NULL");
 	if (!sec_policy_wish(source.ep_key_len || source.domain_key_len, &level))
 		return 0;
-	if (!fabric->secures)
+	if (!can_protect(fabric, info))
 		return refuse_ep(fabric, "FI_SECURITY, a key in FI_AUTH_KEY_FILE or auth_key asks for protection, "
-				 "and this provider has none; see fi_security(7)");
+				 "and this provider, or the one below it, has none; see fi_security(7)");
 	ret = sec_policy_open(&source, policy_p, why);
 	return ret == -FI_EACCES ? refuse_ep(fabric, why) : ret;
 }
