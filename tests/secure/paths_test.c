@@ -248,7 +248,7 @@ static void receive_one(struct end *e, size_t len)
 	assert_memory_equal(e->buf, source, len);
 }
 
-/* What was completed arrives before the end does, which is sealed, and nobody hangs. */
+/* What was completed arrives before the sealed end, and neither side hangs. */
 static void a_full_socket_ends_in_order(void **state)
 {
 	struct end *member = end_open(job, true);
