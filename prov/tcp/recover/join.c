@@ -36,8 +36,8 @@ enum { SOCKET_INFO = TCP_INFO };	/* conf.h defines a TCP_INFO that logs */
 #define PROBE_NS (900 * CLOCK_NS_PER_MS)	/* of a connect by a rail that has proven nothing: one packet */
 #define CONNECT_NS (3 * CLOCK_NS_PER_S)		/* of one that has */
 #define ANSWER_NS (5 * CLOCK_NS_PER_S)		/* until the program there answers */
-#define SILENT_MS 1500				/* without an ACK, while segments are retransmitted */
-#define SILENT_TRIES 3				/* retransmissions by then */
+#define SILENT_MS 500				/* without an ACK, while segments are retransmitted */
+#define SILENT_TRIES 2				/* retransmissions by then */
 
 static const struct tcp_wireup join_wireup;
 

@@ -430,7 +430,7 @@ void tcp_path_made(struct tcp_path *path)
 	char text[NET_ADDR_TEXT_MAX];
 
 	if (rail)
-		chan_rail_made(&rail->base);
+		chan_rail_made(&rail->base, chan_poller_now(&conn->poller->base));
 	if (path->ours >= 0) {
 		rec->ex.down &= ~(1u << path->ours);
 		rec->ex.told &= ~(1u << path->ours);

@@ -97,11 +97,17 @@ void chan_rail_tried(struct chan_rail *rail, uint64_t now)
 
 void chan_rail_failed(struct chan_rail *rail, uint64_t now)
 {
-	rail->due_ns = now + CHAN_RAIL_EVERY_NS;
+	if (rail->made_ns && now - rail->made_ns >= CHAN_RAIL_STEADY_NS)
+		rail->soon = 0;
+	else if (rail->made_ns && rail->soon < CHAN_RAIL_SOON_MAX)
+		rail->soon++;
+	rail->due_ns = now + (CHAN_RAIL_EVERY_NS << (rail->made_ns && rail->soon ? rail->soon - 1 : 0));
+	rail->made_ns = 0;
 }
 
-void chan_rail_made(struct chan_rail *rail)
+void chan_rail_made(struct chan_rail *rail, uint64_t now)
 {
 	rail->proven = true;
 	rail->tries = 0;
+	rail->made_ns = now;
 }

@@ -20,12 +20,16 @@
 
 #define CHAN_RAILS_MAX 8
 #define CHAN_RAIL_PROBES 3		/* connects to an address that has proven nothing */
-#define CHAN_RAIL_EVERY_NS UINT64_C(1000000000)	/* from a connect that failed to the next */
+#define CHAN_RAIL_EVERY_NS UINT64_C(1000000000)	/* from a connect that failed to the next, or from a loss */
+#define CHAN_RAIL_STEADY_NS UINT64_C(10000000000)	/* that a rail stands; one that is lost sooner, twice or more in a row, */
+#define CHAN_RAIL_SOON_MAX 3			/* .. waits 1, 2, then 4 s: each loss delays the other rails, too */
 
 struct chan_rail {
 	uint8_t ours, theirs;	/* entries of the two lists */
 	bool proven;		/* the peer was there */
 	unsigned tries;		/* connects since it was, or ever */
+	unsigned soon;		/* losses in a row soon after it was made, at most CHAN_RAIL_SOON_MAX */
+	uint64_t made_ns;	/* 0: it does not stand */
 	uint64_t due_ns;	/* not before */
 };
 
@@ -49,11 +53,12 @@ unsigned chan_rails_pair(unsigned ours, unsigned theirs,
 /* chan_rail_due - is @rail, which does not stand, to be tried at @now? */
 bool chan_rail_due(const struct chan_rail *rail, uint64_t now);
 
-/* chan_rail_tried - a connect was begun.  chan_rail_failed - and it failed, or the rail was lost.
+/* chan_rail_tried - a connect was begun.  chan_rail_failed - and it failed, or the rail was lost: one that drops most
+ * packets, not all, is made and lost again and again.
  * chan_rail_made - the peer has proven that it is there.
  */
 void chan_rail_tried(struct chan_rail *rail, uint64_t now);
 void chan_rail_failed(struct chan_rail *rail, uint64_t now);
-void chan_rail_made(struct chan_rail *rail);
+void chan_rail_made(struct chan_rail *rail, uint64_t now);
 
 #endif

@@ -127,7 +127,7 @@ static void attempts_are_few_and_spaced(void **state)
 	assert_int_equal(cnt, CHAN_RAIL_PROBES);
 	rail = (struct chan_rail) { .ours = 0 };
 	chan_rail_tried(&rail, 1);
-	chan_rail_made(&rail);
+	chan_rail_made(&rail, 2);
 	for (cnt = 0, now = 2 * CHAN_RAIL_EVERY_NS; now < 100 * CHAN_RAIL_EVERY_NS; now += CHAN_RAIL_EVERY_NS / 10) {
 		if (!chan_rail_due(&rail, now))
 			continue;
@@ -138,6 +138,37 @@ static void attempts_are_few_and_spaced(void **state)
 	assert_true(cnt > 80 && cnt <= 98);
 }
 
+/* lost_after - it is made at @now, and lost @stood later.  Returns how long it is left alone. */
+static uint64_t lost_after(struct chan_rail *rail, uint64_t now, uint64_t stood)
+{
+	chan_rail_tried(rail, now);
+	chan_rail_made(rail, now);
+	chan_rail_failed(rail, now + stood);
+	assert_false(chan_rail_due(rail, rail->due_ns - 1));
+	assert_true(chan_rail_due(rail, rail->due_ns));
+	return rail->due_ns - (now + stood);
+}
+
+/* One that is lost again and again soon after it was made is tried less and less often, until it has stood. */
+static void one_that_is_lost_soon_waits_longer(void **state)
+{
+	struct chan_rail rail = { .ours = 0 };
+	uint64_t now = CHAN_RAIL_STEADY_NS, every = CHAN_RAIL_EVERY_NS;
+	unsigned i;
+
+	for (i = 0; i < 10; i++, now += CHAN_RAIL_STEADY_NS)
+		assert_int_equal(lost_after(&rail, now, CHAN_RAIL_STEADY_NS - 1),
+				 every << (i < CHAN_RAIL_SOON_MAX ? i : CHAN_RAIL_SOON_MAX - 1));
+	/* a connect that fails is no loss */
+	chan_rail_tried(&rail, now);
+	chan_rail_failed(&rail, now);
+	assert_int_equal(rail.due_ns, now + every);
+	now += every;
+	assert_int_equal(lost_after(&rail, now, CHAN_RAIL_STEADY_NS), every);
+	assert_int_equal(lost_after(&rail, now, 1), every);
+	assert_int_equal(lost_after(&rail, now, 1), 2 * every);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -146,6 +177,7 @@ int main(void)
 		cmocka_unit_test(one_gives_way_to_another),
 		cmocka_unit_test(as_many_as_possible),
 		cmocka_unit_test(attempts_are_few_and_spaced),
+		cmocka_unit_test(one_that_is_lost_soon_waits_longer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
