@@ -243,10 +243,20 @@ static inline bool set_due(struct tcp_poller *poller)
 	       (poller->base.base.quiet || !obj_prog_others_active(&poller->base.base));
 }
 
+/* read_set - read what the set reports, and nothing else. */
+static __attribute__((noinline)) int read_set(struct tcp_poller *poller)
+{
+	return set_attach(poller) ? 0 : ask_set(poller);	/* no memory: the next poll tries again */
+}
+
+/* Where processes take turns most polls find nothing, and one system call for all connections has to do. */
 static inline int read_any(struct tcp_poller *poller, unsigned budget)
 {
-	int done = poller->active ? read_one(poller, poller->active, budget) : 0;
+	int done;
 
+	if (poller->ready_cnt > 1 && obj_idle_shares(&poller->base.base.prog->idle))
+		return read_set(poller);
+	done = poller->active ? read_one(poller, poller->active, budget) : 0;
 	if ((!done && poller->ready_cnt > 1) || __builtin_expect(set_due(poller), 0))
 		done += ask_set(poller);
 	return done;
