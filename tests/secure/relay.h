@@ -167,10 +167,8 @@ static inline void flow_send(unsigned conn, int dir)
 	ssize_t ret = left ? send(relay.conns[conn].fd[!dir], flow->out.at + flow->out_pos, left,
 				  MSG_NOSIGNAL | MSG_DONTWAIT) : 0;
 
-	if (ret < 0 && errno != EAGAIN)
-		relay_end(conn);
-	if (ret <= 0)
-		ret = 0;
+	if (ret < 0)			/* who has closed gets no more; what it said before is still handed on */
+		ret = errno == EAGAIN ? 0 : (ssize_t) left;
 	flow->out_pos += (size_t) ret;
 	if (flow->out_pos < flow->out.len)
 		return;
@@ -190,10 +188,8 @@ static inline void flow_read(unsigned conn, int dir)
 	if (ret > 0 && !flow->ended) {
 		bytes_add(&flow->came, buf, (size_t) ret);
 		flow_parse(conn, dir);
-	} else if (!ret) {
+	} else if (!ret || (ret < 0 && errno != EAGAIN)) {
 		flow->ended = true;
-	} else if (ret < 0 && errno != EAGAIN) {
-		relay_end(conn);
 	}
 }
 
