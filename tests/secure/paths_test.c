@@ -90,10 +90,15 @@ static void parked_connections_are_spliced(void **state)
 	CALL(run(a, member, OP_WRITE, LONG));
 	park(others, member);
 	assert_null(strstr(logged, "without a sealed end"));
-	CALL(run(a, member, OP_WRITE, LONG));
-	assert_int_equal(relay.cnt, 2);
+	/*
+	 * The member may connect to @a at the same time, to report room.  Since @a knows it by the relay's address, these
+	 * are two peers to @a, and it keeps both connections where the member keeps one.
+	 */
+	for (i = 0; i < TRIES && run(a, member, OP_WRITE, LONG); i++)
+		printf("# both sides connected at once\n");
+	assert_true(relay.cnt > 1);
 	park(others, member);
-	attack(a, member, OP_WRITE, SPLICE, 2, 1);
+	attack(a, member, OP_WRITE, SPLICE, relay.cnt, 1);
 	assert_logged("sealed by another");
 	for (i = 0; i < TRIES && run(a, member, OP_WRITE, LONG); i++)
 		;
