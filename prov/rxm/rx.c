@@ -307,8 +307,8 @@ static int hold_take(struct chan_hold *base, const struct iovec *iov, size_t iov
 	if (!conn->chan.conn)
 		return -FI_ECONNRESET;
 	ret = take_rndv(conn, hold->id, hold->seg, hold->segs, iov, iov_cnt, cookie, false);
-	if (ret)
-		rxm_tx_done(conn, hold->id);
+	if (ret)	/* without memory: the message is lost, of which its sender must hear */
+		rxm_conn_fail(conn, -ret);
 	return ret;
 }
 
