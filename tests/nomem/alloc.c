@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <execinfo.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,7 +20,7 @@ static _Atomic long next, failed;
 static long fail_first, fail_cnt;
 static atomic_bool armed;
 static bool traced;
-static _Thread_local bool tracing __attribute__((tls_model("initial-exec")));
+static _Thread_local bool spared __attribute__((tls_model("initial-exec")));	/* what the thread allocates now */
 
 /* What dlsym() itself allocates, before the C library's functions are known. */
 static _Alignas(16) char early[4096];
@@ -71,11 +72,11 @@ static __attribute__((noinline)) void write_stack(void)
 	void *stack[24];
 	int cnt;
 
-	tracing = true;
+	spared = true;
 	cnt = backtrace(stack, 24);
 	if (write(STDERR_FILENO, line, sizeof(line) - 1) > 0)
 		backtrace_symbols_fd(stack + OWN_FRAMES, cnt - OWN_FRAMES, STDERR_FILENO);
-	tracing = false;
+	spared = false;
 }
 
 /* must_fail - is this allocation one that fails? */
@@ -83,7 +84,7 @@ static __attribute__((noinline)) UNTOLD bool must_fail(void)
 {
 	long number;
 
-	if (!atomic_load_explicit(&armed, memory_order_relaxed) || tracing)
+	if (!atomic_load_explicit(&armed, memory_order_relaxed) || spared)
 		return false;
 	number = atomic_fetch_add(&next, 1);
 	if (fail_first < 0 || number < fail_first || number >= fail_first + fail_cnt)
@@ -170,4 +171,16 @@ VISIBLE void *mmap(void *addr, size_t len, int prot, int flags, int fd, off_t of
 {
 	REAL(void *, "mmap", void *, size_t, int, int, int, off_t);
 	return must_fail() ? MAP_FAILED : real(addr, len, prot, flags, fd, off);
+}
+
+/* Sanitizers call it in each new thread, and end the program where it fails. */
+VISIBLE int pthread_getattr_np(pthread_t thread, pthread_attr_t *attr)
+{
+	int ret;
+	REAL(int, "pthread_getattr_np", pthread_t, pthread_attr_t *);
+
+	spared = true;
+	ret = real(thread, attr);
+	spared = false;
+	return ret;
 }
