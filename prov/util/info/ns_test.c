@@ -331,6 +331,7 @@ static void test_kinds(void **state)
 	net_list_free(&list);
 }
 
+#ifndef PORTABLE
 /* names4 - the IPv4 entries of a list; IPv6 addresses become usable at varying times. */
 static void names4(const struct net_list *list, char *text)
 {
@@ -342,7 +343,6 @@ static void names4(const struct net_list *list, char *text)
 			strcat(strcat(text, " "), net_list_iface(list, &list->addr[i])->name);
 }
 
-#ifndef PORTABLE
 /* Without netlink the order is the same. */
 static void test_fallback_reader(void **state)
 {
