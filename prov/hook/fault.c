@@ -252,10 +252,16 @@ static int fabric_domain2(struct fid_fabric *fabric, struct fi_info *info,
 	return ret;
 }
 
-static bool cq_ready(struct fid *fid)
+static struct fault_cq *cq_of(struct fid *fid)
 {
 	struct hook_obj *obj = fid->fclass == FI_CLASS_CQ ? hook_obj_at(fid) : NULL;
-	struct fault_cq *cq = obj ? obj->priv : NULL;
+
+	return obj ? obj->priv : NULL;
+}
+
+static bool cq_ready(struct fid *fid)
+{
+	struct fault_cq *cq = cq_of(fid);
 	bool ready;
 
 	if (!cq)
@@ -268,12 +274,16 @@ static bool cq_ready(struct fid *fid)
 
 static int fabric_trywait(struct fid_fabric *fabric, struct fid **fids, int count)
 {
-	int i;
+	int i, ret;
 
 	for (i = 0; i < count; i++)
 		if (cq_ready(fids[i]))
 			return -FI_EAGAIN;
-	return REAL(fabric, fabric->ops)->trywait(fabric, fids, count);
+	ret = REAL(fabric, fabric->ops)->trywait(fabric, fids, count);
+	for (i = 0; i < count && !ret; i++)
+		if (cq_of(fids[i]))
+			fdset_settle(cq_of(fids[i])->fd);
+	return ret;
 }
 
 static const struct fi_ops_fabric fabric_ops = {

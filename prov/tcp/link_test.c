@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "progress/fdset.h"
 #include "tcp/test/stream_check.h"
 
 /* ---- RDM ---------------------------------------------------------------------------- */
@@ -547,6 +548,7 @@ static void an_idle_group_sleeps(void **state)
 	assert_int_equal(poller->ops->arm(poller, &deadline), 0);
 	/* in some seconds: is all acknowledged? */
 	assert_true(deadline > clock_ns() + CLOCK_NS_PER_S);
+	fdset_settle(pfd.fd);
 	assert_int_equal(poll(&pfd, 1, 0), 0);
 	/* a burst: what is held back is work, and a single message wakes the other side */
 	fake_send(ab, 10, 0);

@@ -5,6 +5,7 @@
  * queue of attempts.
  */
 #include "channel/test/fake_link.h"
+#include "progress/fdset.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -237,12 +238,13 @@ static void a_deadline_is_by_the_systems_clock(void **state)
 }
 
 /* sleeper - a thread has armed the group and sleeps; is there a wake-up for it? */
-static bool woken(void)
+static bool woken(int ms)
 {
 	struct pollfd fd = { .fd = obj_prog_fd(fake_prog), .events = POLLIN };
 
 	assert_true(fd.fd >= 0);
-	return poll(&fd, 1, 0) == 1;
+	fdset_settle(fd.fd);
+	return poll(&fd, 1, ms) == 1;
 }
 
 static void a_sleeper_wakes_for_work_that_no_descriptor_shows(void **state)
@@ -250,24 +252,24 @@ static void a_sleeper_wakes_for_work_that_no_descriptor_shows(void **state)
 	struct fake_timer timer = { .timer.fire = on_fire };
 
 	assert_int_equal(timers_join(&fake_poller->timers), 0);
-	woken();
+	woken(0);
 	obj_prog_enter_sleep(fake_prog);
 	assert_int_equal(obj_prog_arm(fake_prog), 0);
-	assert_false(woken());
+	assert_false(woken(0));
 	fake_poller->polling = true;	/* poll() itself will see it */
 	chan_poller_kick(fake_poller);
-	assert_false(woken());
+	assert_false(woken(0));
 	fake_poller->polling = false;
 	fake_poller->chores = false;
 	chan_poller_kick(fake_poller);
-	assert_true(woken());
+	assert_true(woken(5000));
 	assert_true(fake_poller->chores);
 	/* a timer that is due at once */
 	fake_prog->timer_ns = 1;
 	assert_int_equal(obj_prog_arm(fake_prog), 0);
-	assert_false(woken());
+	assert_false(woken(0));
 	chan_poller_timer(fake_poller, &timer.timer, 0);
-	assert_true(woken());
+	assert_true(woken(5000));
 	obj_prog_leave_sleep(fake_prog);
 	timer_off(&fake_poller->timers, &timer.timer);
 	timers_leave(&fake_poller->timers);

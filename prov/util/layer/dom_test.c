@@ -17,10 +17,10 @@
 #include <rdma/fi_errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <unistd.h>
 
 #include "layer/dom.h"
+#include "progress/fdset.h"
 
 struct dom {
 	struct layer_dom base;		/* first */
@@ -161,7 +161,7 @@ static void no_domain(void **state)
 
 static void queue_wakes(void **state)
 {
-	struct pollfd pfd = { .fd = epoll_create1(EPOLL_CLOEXEC), .events = POLLIN };
+	struct pollfd pfd = { .fd = fdset_open(), .events = POLLIN };
 	struct fi_eq_entry event = { 0 };
 	struct layer_dom *dom;
 	struct fid_eq *eq;
@@ -170,13 +170,14 @@ static void queue_wakes(void **state)
 	eq = ((struct dom *) dom)->eq;
 	assert_int_equal(layer_dom_watch(pfd.fd, &eq->fid), 0);
 	assert_int_equal(fi_trywait(dom->fabric, (struct fid *[]) { &eq->fid }, 1), 0);
+	fdset_settle(pfd.fd);
 	assert_int_equal(poll(&pfd, 1, 0), 0);
 	assert_int_equal(fi_eq_write(eq, FI_NOTIFY, &event, sizeof(event), 0), sizeof(event));
 	assert_int_equal(poll(&pfd, 1, 10000), 1);
 	/* the descriptor is watched already */
 	assert_int_equal(layer_dom_watch(pfd.fd, &eq->fid), -EEXIST);
 	layer_dom_put(dom);
-	close(pfd.fd);
+	fdset_close(pfd.fd);
 }
 
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

@@ -34,7 +34,7 @@ struct fdset_event {
 int fdset_open(void);
 void fdset_close(int set);
 
-/* fdset_add - report @events of @fd, with @ptr.  Errors: -FI_ENOMEM; -EEXIST it is a member.
+/* fdset_add - report @events of @fd, with @ptr.  Errors: -FI_ENOMEM; -EBADF; -EEXIST it is a member.
  * fdset_change - of a member.  Errors: -ENOENT it is none.
  * fdset_remove - @fd is not a member from now on.  Nothing if it is none.
  *

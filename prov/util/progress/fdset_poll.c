@@ -12,6 +12,7 @@
 #include "progress/fdset.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -334,7 +335,7 @@ static int edit_member(int set_fd, int fd, enum edit edit, uint32_t events, void
 	set = find_set(set_fd);
 	at = set ? find_member(set, fd) : -1;
 	if (edit == ADD)
-		ret = !set ? -EBADF : at >= 0 ? -EEXIST : make_room(set);
+		ret = !set || fcntl(fd, F_GETFD) < 0 ? -EBADF : at >= 0 ? -EEXIST : make_room(set);
 	else
 		ret = at < 0 ? -ENOENT : 0;
 	if (!ret && edit == REMOVE)

@@ -166,6 +166,7 @@ static int ep_close(struct fid *fid)
 		list_del(&ep->node);
 		lock_put(&ep->base.prog->lock);
 	}
+	fdset_forget(ep->fd);
 	close(ep->fd);
 	obj_ep_fini(&ep->base);
 	free(ep);
