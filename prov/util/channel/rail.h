@@ -21,8 +21,11 @@
 #define CHAN_RAILS_MAX 8
 #define CHAN_RAIL_PROBES 3		/* connects to an address that has proven nothing */
 #define CHAN_RAIL_EVERY_NS UINT64_C(1000000000)	/* from a connect that failed to the next, or from a loss */
-#define CHAN_RAIL_STEADY_NS UINT64_C(10000000000)	/* that a rail stands; one that is lost sooner, twice or more in a row, */
-#define CHAN_RAIL_SOON_MAX 3			/* .. waits 1, 2, then 4 s: each loss delays the other rails, too */
+/* A rail that is lost within this time after it was made, several times in a row, is made again after 1, 2, then 4 s:
+ * each loss delays the other rails, too.
+ */
+#define CHAN_RAIL_STEADY_NS UINT64_C(10000000000)
+#define CHAN_RAIL_SOON_MAX 3	/* losses that lengthen the time */
 
 struct chan_rail {
 	uint8_t ours, theirs;	/* entries of the two lists */

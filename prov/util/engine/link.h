@@ -338,8 +338,8 @@ static inline void eng_link_limit(struct eng_link_attr *attr, const struct eng_l
 void *eng_peer_chan(struct eng_peer *peer);
 /* eng_peer_of - inverse of eng_peer_chan. */
 struct eng_peer *eng_peer_of(void *chan);
-/* eng_peer_addr, eng_peer_addr_len - where @peer is, and the bytes of it: at most link->attr.addr_len, fewer for an
- * address of the shorter kind.
+/* eng_peer_addr - where @peer is.  eng_peer_addr_len - the bytes of that: at most link->attr.addr_len, fewer for IPv4
+ * where IPv6 fits, and for a name that is not the longest.
  */
 const void *eng_peer_addr(const struct eng_peer *peer);
 size_t eng_peer_addr_len(const struct eng_peer *peer);
