@@ -34,20 +34,27 @@ struct param {
 pthread_mutex_t core_param_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct list params = { &params, &params };
 
-/* FI_<PROVIDER>_<NAME>; anything but a letter or digit turns into '_'. */
+/* env_append - @text behind the first @len bytes of @buf; anything but a letter or digit turns into '_'.
+ * Returns the new length, or ENV_NAME_MAX if it does not fit.
+ */
+static size_t env_append(char *buf, size_t len, const char *text)
+{
+	for (; *text && len < ENV_NAME_MAX; text++)
+		buf[len++] = isalnum((unsigned char) *text) ? (char) toupper((unsigned char) *text) : '_';
+	return len;
+}
+
+/* env_name - FI_<PROVIDER>_<NAME>.  Each query of the interfaces asks for some: no printf. */
 static int env_name(char *buf, const struct fi_provider *prov, const char *name)
 {
-	const char *owner = prov && prov != &core_prov ? prov->name : NULL;
-	int len;
-	char *s;
+	size_t len = env_append(buf, 0, "FI_");
 
-	len = snprintf(buf, ENV_NAME_MAX, "FI_%s%s%s", owner ? owner : "",
-		       owner ? "_" : "", name);
+	if (prov && prov != &core_prov)
+		len = env_append(buf, env_append(buf, len, prov->name), "_");
+	len = env_append(buf, len, name);
 	if (len >= ENV_NAME_MAX)
 		return -FI_EINVAL;
-	for (s = buf; *s; s++)
-		*s = isalnum((unsigned char) *s) ?
-		     (char) toupper((unsigned char) *s) : '_';
+	buf[len] = '\0';
 	return 0;
 }
 
