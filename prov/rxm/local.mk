@@ -101,6 +101,7 @@ prov_rxm_rma_test_LDADD = $(rxm_rig_libs)
 prov_rxm_rx_test_SOURCES = prov/rxm/rx_test.c $(rxm_rig)
 prov_rxm_rx_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_rxm_rx_test_LDADD = $(rxm_rig_libs)
+prov_rxm_rx_test_LDFLAGS = -Wl,--wrap=calloc
 prov_rxm_tx_test_SOURCES = prov/rxm/tx_test.c $(rxm_rig)
 prov_rxm_tx_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 prov_rxm_tx_test_LDADD = $(rxm_rig_libs)

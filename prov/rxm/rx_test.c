@@ -325,6 +325,42 @@ static void a_held_rendezvous_is_lost_with_its_connection(void **state)
 	fake_close(a, 0);
 }
 
+static bool no_memory;
+
+void *__real_calloc(size_t cnt, size_t size);
+/* Visible, since the runtimes of sanitizers call the function, too. */
+__attribute__((visibility("default"))) void *__wrap_calloc(size_t cnt, size_t size);
+
+void *__wrap_calloc(size_t cnt, size_t size)
+{
+	return no_memory ? NULL : __real_calloc(cnt, size);
+}
+
+/* The sender's operation must not succeed: it is not told that the message has been read. */
+static void a_held_rendezvous_that_cannot_be_read_ends_the_connection(void **state)
+{
+	struct eng_ep *a = rig_ep(1);
+	struct rxm_ep *ep = rig_established(a, PEER);
+	struct eng_peer *peer = rig_peer(a, PEER);
+	struct fid_mr *mr;
+	uint8_t *data = rig_memory(ep, 0, 1000, &mr);
+	void *token = hold_rndv(a, ep, data, mr);
+	struct iovec iov = { data, 1000 };
+	unsigned sends = msg_prov.sends;
+
+	no_memory = true;
+	assert_int_equal(rxm_link_ops.held.pull(a->link, token, &iov, 1, NULL), -FI_ENOMEM);
+	no_memory = false;
+	rig_polls(2);
+	assert_int_equal(peer->down, 1);
+	assert_int_equal(peer->err, FI_ENOMEM);
+	assert_int_equal(msg_prov.reads, 0);
+	assert_int_equal(msg_prov.sends, sends);
+	fi_close(&mr->fid);
+	free(data);
+	fake_close(a, 0);
+}
+
 /* ---- the end of a connection ------------------------------------------------------------------ */
 
 static void what_arrived_before_the_end_is_offered(void **state)
@@ -428,6 +464,7 @@ int main(void)
 		RIG_TEST(a_fetch_that_is_lost_is_charged_no_more),
 		RIG_TEST(a_held_rendezvous_may_be_dropped),
 		RIG_TEST(a_held_rendezvous_is_lost_with_its_connection),
+		RIG_TEST(a_held_rendezvous_that_cannot_be_read_ends_the_connection),
 		RIG_TEST(what_arrived_before_the_end_is_offered),
 		RIG_TEST(malformed_messages_end_the_connection),
 		RIG_TEST(too_many_rendezvous_end_the_connection),
