@@ -18,6 +18,7 @@
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -43,6 +44,7 @@ static const struct kind {
 	{ "udp;ofi_rxd", FI_EP_RDM, true },
 	{ "udp;ofi_rxd", FI_EP_MSG, true },
 	{ "tcp;ofi_rxm", FI_EP_RDM, true },
+	{ "plain;ofi_rxm", FI_EP_RDM, false },		/* plain.c */
 	{ "verbs;ofi_rxm", FI_EP_RDM, false },
 	{ "verbs", FI_EP_MSG, false },
 	{ "verbs", FI_EP_DGRAM, false },
@@ -72,8 +74,10 @@ static int find(const struct kind *kind, const uint8_t *attr_key, struct fi_info
 	return ret;
 }
 
-/* make - an endpoint, and for connected ones a passive one, of @info: both are made or neither is. */
-static int make(struct fi_info *info)
+/* make_in - an endpoint, and for connected ones a passive one, of @info: both are made or neither is.  The domain is
+ * that of @domain_info.
+ */
+static int make_in(struct fi_info *domain_info, struct fi_info *info)
 {
 	struct fid_fabric *fabric;
 	struct fid_domain *domain;
@@ -82,7 +86,7 @@ static int make(struct fi_info *info)
 	int ret, pep_ret;
 
 	assert_int_equal(fi_fabric(info->fabric_attr, &fabric, NULL), 0);
-	assert_int_equal(fi_domain(fabric, info, &domain, NULL), 0);
+	assert_int_equal(fi_domain(fabric, domain_info, &domain, NULL), 0);
 	ret = fi_endpoint(domain, info, &ep, NULL);
 	if (!ret)
 		assert_int_equal(fi_close(&ep->fid), 0);
@@ -97,6 +101,31 @@ static int make(struct fi_info *info)
 	return ret;
 }
 
+static int make(struct fi_info *info)
+{
+	return make_in(info, info);
+}
+
+/* The key is the domain's, or comes with addresses. */
+static void check_domain_key(const struct kind *kind, struct fi_info *info)
+{
+	struct fi_info *keyed = fi_dupinfo(info);
+	struct fi_domain_attr *attr = keyed->domain_attr;
+	int want = kind->protects ? 0 : -FI_EACCES;
+
+	assert_non_null(keyed);
+	if (info->ep_attr->type != FI_EP_MSG) {
+		attr->auth_key_size = keyed->ep_attr->auth_key_size = FI_AV_AUTH_KEY;
+		assert_int_equal(make(keyed), want);
+		keyed->ep_attr->auth_key_size = 0;
+		attr->auth_key = malloc(sizeof(key));
+		memcpy(attr->auth_key, key, sizeof(key));
+		attr->auth_key_size = sizeof(key);
+		assert_int_equal(make_in(keyed, info), want);
+	}
+	fi_freeinfo(keyed);
+}
+
 /* An info that was got while nothing was asked for is not made into an endpoint once something is. */
 static void check_kind(const struct kind *kind)
 {
@@ -104,9 +133,12 @@ static void check_kind(const struct kind *kind)
 	int want = kind->protects ? 0 : -FI_ENODATA;
 
 	ask_nothing();
-	if (find(kind, NULL, &info))
+	if (find(kind, NULL, &info)) {
+		assert_int_not_equal(strcmp(kind->prov, "plain;ofi_rxm"), 0);
 		return;			/* not on this machine */
+	}
 	assert_int_equal(make(info), 0);
+	check_domain_key(kind, info);
 	if (kind->protects) {
 		assert_int_equal(find(kind, key, &asked), 0);
 		assert_int_equal(asked->ep_attr->auth_key_size, sizeof(key));
@@ -169,6 +201,16 @@ static void bad_keys(void **state)
 	}
 }
 
+/* load_plain - the folder of plain.c's file. */
+static void load_plain(void)
+{
+	const char *top = getenv("top_builddir");
+	char dir[512];
+
+	snprintf(dir, sizeof(dir), "%s/tests/secure/.libs", top ? top : ".");
+	setenv("FI_PROVIDER_PATH", dir, 1);
+}
+
 static int begin(void **state)
 {
 	int fd = mkstemp(path);
@@ -191,5 +233,6 @@ int main(void)
 
 	if (!sec_crypto_get(NULL))
 		return 77;
+	load_plain();
 	return cmocka_run_group_tests(tests, begin, end);
 }

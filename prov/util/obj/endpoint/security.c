@@ -24,6 +24,16 @@ static struct sec_source get_source(const struct fi_ep_attr *ep, const struct fi
 	return source;
 }
 
+/* can_protect - has this provider, and the one below it, protection for an endpoint?  The key may be the domain's. */
+static bool can_protect(const struct obj_fabric *fabric, const struct fi_info *info, const struct fi_domain_attr *domain)
+{
+	struct fi_info asked = *info;
+
+	if (domain)
+		asked.domain_attr = (struct fi_domain_attr *) domain;	/* which is only read */
+	return fabric->secures && (!fabric->ops->protects || fabric->ops->protects(fabric, &asked));
+}
+
 /* waits_for_key - the key comes from the address vector, once that is bound (obj/av_key.h).   Returns 0 where it can. */
 static int waits_for_key(const struct obj_fabric *fabric, const struct fi_info *info, const struct fi_domain_attr *domain)
 {
@@ -34,16 +44,10 @@ static int waits_for_key(const struct obj_fabric *fabric, const struct fi_info *
 			"vector, and set for their domain\n");
 		return -FI_EINVAL;
 	}
-	if (sec_policy_wish(true, &level) && !fabric->secures)
-		return refuse_ep(fabric, "FI_AV_AUTH_KEY asks for protection, and this provider has none; see "
-				 "fi_security(7)");
+	if (sec_policy_wish(true, &level) && !can_protect(fabric, info, domain))
+		return refuse_ep(fabric, "FI_AV_AUTH_KEY asks for protection, and this provider, or the one below it, "
+				 "has none; see fi_security(7)");
 	return 0;
-}
-
-/* can_protect - has this provider, and the one below it, protection for an endpoint? */
-static bool can_protect(const struct obj_fabric *fabric, const struct fi_info *info)
-{
-	return fabric->secures && (!fabric->ops->protects || fabric->ops->protects(fabric, info));
 }
 
 int obj_security_get(const struct obj_fabric *fabric, const struct fi_info *info,
@@ -63,7 +67,7 @@ int obj_security_get(const struct obj_fabric *fabric, const struct fi_info *info
 		return refuse_ep(fabric, "auth_key_size is set, and auth_key is NULL");
 	if (!sec_policy_wish(source.ep_key_len || source.domain_key_len, &level))
 		return 0;
-	if (!can_protect(fabric, info))
+	if (!can_protect(fabric, info, domain))
 		return refuse_ep(fabric, "FI_SECURITY, a key in FI_AUTH_KEY_FILE or auth_key asks for protection, "
 				 "and this provider, or the one below it, has none; see fi_security(7)");
 	ret = sec_policy_open(&source, policy_p, why);
