@@ -75,12 +75,13 @@ static int amo_check(struct eng_ep *ep, struct amo *a)
 	    fetch->iov_count > ENG_IOV_MAX)
 		return -FI_EINVAL;
 	for (i = 0; i < msg->rma_iov_count; i++) {
-		if (msg->rma_iov[i].count > ENG_ATOMIC_MAX / a->size - cnt)
-			return msg->rma_iov[i].count > SIZE_MAX / a->size - cnt ? -FI_EINVAL : -FI_EMSGSIZE;
-		if (iov_wraps(msg->rma_iov[i].addr, msg->rma_iov[i].count * a->size))
+		if (msg->rma_iov[i].count > SIZE_MAX / a->size - cnt ||
+		    iov_wraps(msg->rma_iov[i].addr, msg->rma_iov[i].count * a->size))
 			return -FI_EINVAL;
 		cnt += msg->rma_iov[i].count;
 	}
+	if (cnt > ENG_ATOMIC_MAX / a->size)
+		return -FI_EMSGSIZE;
 	if (!cnt || (!reads_only(a) && ioc_elements(msg->msg_iov, msg->iov_count) != cnt) ||
 	    (is_compare(a) && ioc_elements(compare->msg_iov, compare->iov_count) != cnt) ||
 	    (!is_base(a) && ioc_elements(fetch->msg_iov, fetch->iov_count) != cnt))

@@ -21,10 +21,23 @@ struct rma {
 	void *const *desc;	/* memory of a device is in the local list; or NULL */
 };
 
-static int rma_check(struct eng_ep *ep, struct rma *r)
+/* remote_asked - as iov_asked() is for a local list; UINT64_MAX: an entry, or the sum, reaches beyond the address space. */
+static uint64_t remote_asked(const struct fi_rma_iov *iov, size_t cnt)
 {
 	uint64_t sum = 0;
 	size_t i;
+
+	for (i = 0; i < cnt; i++) {
+		if (iov_wraps(iov[i].addr, iov[i].len) || iov[i].len > UINT64_MAX - sum)
+			return UINT64_MAX;
+		sum += iov[i].len;
+	}
+	return sum;
+}
+
+static int rma_check(struct eng_ep *ep, struct rma *r)
+{
+	uint64_t sum;
 
 	if (r->msg.iov_count > ENG_IOV_MAX || !r->msg.rma_iov_count ||
 	    r->msg.rma_iov_count > WIRE_RMA_MAX)
@@ -32,13 +45,9 @@ static int rma_check(struct eng_ep *ep, struct rma *r)
 	r->len = iov_asked(r->msg.msg_iov, r->msg.iov_count);
 	if (r->len == SIZE_MAX)
 		return -FI_EINVAL;
-	for (i = 0; i < r->msg.rma_iov_count; i++) {
-		if (iov_wraps(r->msg.rma_iov[i].addr, r->msg.rma_iov[i].len))
-			return -FI_EINVAL;
-		if (r->msg.rma_iov[i].len > WIRE_LEN_MAX - sum)
-			return r->msg.rma_iov[i].len > UINT64_MAX - sum ? -FI_EINVAL : -FI_EMSGSIZE;
-		sum += r->msg.rma_iov[i].len;
-	}
+	sum = remote_asked(r->msg.rma_iov, r->msg.rma_iov_count);
+	if (sum > WIRE_LEN_MAX)
+		return sum == UINT64_MAX ? -FI_EINVAL : -FI_EMSGSIZE;
 	if (r->len != sum)
 		return -FI_EINVAL;
 	if (r->len > ep->max_msg_size || ((r->flags & FI_INJECT) && r->len > ep->inject_size))

@@ -39,7 +39,8 @@ static void messages(void **arg)
 
 static void remote_memory(void **arg)
 {
-	struct fi_rma_iov wide[2] = { { 0, SIZE_MAX, 1 }, { 0, 2, 1 } }, end = { FAR, 100, 1 };
+	struct fi_rma_iov wide[2] = { { 0, SIZE_MAX, 1 }, { 0, 2, 1 } }, turned[2] = { wide[1], wide[0] };
+	struct fi_rma_iov end = { FAR, 100, 1 };
 	struct iovec one = { out[0], 100 };
 	struct fi_msg_rma msg = { .msg_iov = sums, .iov_count = 2, .addr = 1, .rma_iov = wide,
 				  .rma_iov_count = 2 };
@@ -52,9 +53,15 @@ static void remote_memory(void **arg)
 	assert_int_equal(fi_readv(a->ep, ends, NULL, 1, 1, 0, 1, &ctx[0]), -FI_EINVAL);
 	assert_int_equal(fi_writemsg(a->ep, &msg, 0), -FI_EINVAL);
 	assert_int_equal(fi_readmsg(a->ep, &msg, 0), -FI_EINVAL);
+	/* the local list is fine, in whatever order the remote one wraps */
 	msg.msg_iov = &one;
+	msg.iov_count = 1;
+	assert_int_equal(fi_writemsg(a->ep, &msg, 0), -FI_EINVAL);
+	msg.rma_iov = turned;
+	assert_int_equal(fi_writemsg(a->ep, &msg, 0), -FI_EINVAL);
+	assert_int_equal(fi_readmsg(a->ep, &msg, 0), -FI_EINVAL);
 	msg.rma_iov = &end;
-	msg.iov_count = msg.rma_iov_count = 1;
+	msg.rma_iov_count = 1;
 	assert_int_equal(fi_writemsg(a->ep, &msg, 0), -FI_EINVAL);
 	assert_int_equal(fi_readmsg(a->ep, &msg, 0), -FI_EINVAL);
 }
@@ -62,7 +69,7 @@ static void remote_memory(void **arg)
 static void atomics(void **arg)
 {
 	struct fi_ioc sum[2] = { { in[0], SIZE_MAX }, { in[0], 2 } };
-	struct fi_rma_ioc remote = { 0, 1, 1 };
+	struct fi_rma_ioc remote = { 0, 1, 1 }, wide[2] = { { 0, SIZE_MAX / 8, 1 }, { 0, 2, 1 } };
 	struct fi_msg_atomic msg = { .msg_iov = sum, .iov_count = 2, .addr = 1, .rma_iov = &remote,
 				     .rma_iov_count = 1, .datatype = FI_UINT64, .op = FI_SUM };
 
@@ -73,6 +80,11 @@ static void atomics(void **arg)
 				   &ctx[0]), -FI_EINVAL);
 	assert_int_equal(fi_atomic(a->ep, in[0], 2, NULL, 1, UINT64_MAX - 7, 1, FI_UINT64, FI_SUM,
 				   &ctx[0]), -FI_EINVAL);
+	assert_int_equal(fi_atomicmsg(a->ep, &msg, 0), -FI_EINVAL);
+	sum[0].count = 2;
+	msg.iov_count = 1;
+	msg.rma_iov = wide;
+	msg.rma_iov_count = 2;
 	assert_int_equal(fi_atomicmsg(a->ep, &msg, 0), -FI_EINVAL);
 }
 
