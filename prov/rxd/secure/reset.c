@@ -82,7 +82,7 @@ bool rxd_sec_is_reset(struct rxd_sec *sec, const struct rxd_pkt *pkt)
 	sec_policy_keys(link->guard->policy, keys, why);
 	for (i = 0; i < keys->cnt && !found; i++)
 		found = make_token(link, &keys->key[i], pkt->cid, sec->name, token) &&
-			!sec_crypto_get(NULL)->CRYPTO_memcmp(token, pkt->data, sizeof(token));
+			sec_equal(token, pkt->data, sizeof(token));
 	sec_secret_free(keys, sizeof(*keys));
 	return found;
 }

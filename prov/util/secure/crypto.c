@@ -55,6 +55,11 @@ bool sec_random(uint8_t *out, size_t len)
 {
 	return calls.RAND_bytes(out, (int) len) == 1;
 }
+
+bool sec_equal(const void *a, const void *b, size_t len)
+{
+	return !calls.CRYPTO_memcmp(a, b, len);
+}
 #else
 const struct sec_crypto *sec_crypto_get(const char **why_p)
 {
@@ -74,6 +79,11 @@ static bool hmac_sha256(const void *key, size_t key_len, const void *data, size_
 }
 
 bool sec_random(uint8_t *out, size_t len)
+{
+	return false;
+}
+
+bool sec_equal(const void *a, const void *b, size_t len)
 {
 	return false;
 }

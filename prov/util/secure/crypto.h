@@ -77,4 +77,7 @@ bool sec_expand_label(const uint8_t secret[SEC_HASH_SIZE], const char *label, co
 
 bool sec_random(uint8_t *out, size_t len);
 
+/* sec_equal - are they the same?  Takes as long whatever differs. */
+bool sec_equal(const void *a, const void *b, size_t len);
+
 #endif
