@@ -16,7 +16,6 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/net/resolve.h \
 	prov/util/net/inherit.c \
 	prov/util/net/inherit.h \
-	prov/util/net/route.c \
 	prov/util/net/sock.c \
 	prov/util/net/sock.h \
 	prov/util/net/sysfs.c \
@@ -25,7 +24,7 @@ prov_util_libutil_la_SOURCES += \
 if PORTABLE
 prov_util_libutil_la_SOURCES += prov/util/net/ifaddrs.c
 else
-prov_util_libutil_la_SOURCES += prov/util/net/ioctl.c prov/util/net/netlink.c
+prov_util_libutil_la_SOURCES += prov/util/net/ioctl.c prov/util/net/netlink.c prov/util/net/route.c
 endif
 
 # They link the library itself: the answers are fi_info that it copies and prints.

@@ -20,7 +20,9 @@ int net_read_netlink(struct net_list *list);
 /* net_read_ioctl - IPv4 only; needs no netlink socket. */
 int net_read_ioctl(struct net_list *list);
 
-/* net_route_has - is there a route to @dest by the interface @index, which is not the default route?  By netlink. */
+/* net_route_has - is there a route to @dest by the interface @index, which is not the default route?  By netlink;
+ * without it routes are not known, and the answer is no.
+ */
 bool net_route_has(unsigned index, const struct sockaddr *dest);
 
 /* net_read_ifaddrs - where there is no netlink. */

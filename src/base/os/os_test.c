@@ -240,12 +240,14 @@ static void test_process_ends(void **state)
 	if (!pid)
 		for (;;)
 			pause();
+	assert_true(os_process_lives(pid));
 	fd = os_process_open(pid);
 	assert_true(fd >= 0 || fd == -ENOSYS || fd == -EPERM);
 	assert_false(fd >= 0 && readable(fd, 0));
 	kill(pid, SIGKILL);
 	assert_true(fd < 0 || readable(fd, 10000));
 	waitpid(pid, &status, 0);
+	assert_false(os_process_lives(pid));
 	if (fd >= 0)
 		close(fd);
 }

@@ -30,6 +30,11 @@ const char *os_process_forbidden(pid_t pid);
 /* os_process_open - a descriptor that is readable once the process has ended, or a negative errno. */
 int os_process_open(pid_t pid);
 
+/* os_process_lives - does @pid run a program?  One that has ended, and was not waited for, does not on Linux, and
+ * does by POSIX; on Linux, one of another user that cannot be looked at does not.
+ */
+bool os_process_lives(pid_t pid);
+
 /* os_process_peer - of a connected local socket: its process, -1 where the system does not tell, and its user.
  * Returns 0, or a negative errno.
  */

@@ -17,6 +17,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/os/process.h"
 #include "net/inherit.h"
 #include "obj/inspect/record.h"
 
@@ -46,22 +47,13 @@ static const char *runtime_dir(void)
 	       !(st.st_mode & (S_IWGRP | S_IWOTH)) ? dir : NULL;
 }
 
-/* process_lives - a process that has ended, and was not waited for, runs no program. */
-static bool process_lives(int pid)
-{
-	char path[32], exe[1];
-
-	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
-	return readlink(path, exe, sizeof(exe)) >= 0;
-}
-
 /* remove_stale - the name @path of process @pid, if that has ended, and no other holds the socket. */
 static void remove_stale(const char *path, int pid)
 {
 	struct sockaddr_un sun = { .sun_family = AF_UNIX };
 	int fd;
 
-	if (process_lives(pid) || strlen(path) >= sizeof(sun.sun_path))
+	if (os_process_lives(pid) || strlen(path) >= sizeof(sun.sun_path))
 		return;
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)

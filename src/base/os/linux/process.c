@@ -104,6 +104,14 @@ int os_process_open(pid_t pid)
 	return fd < 0 ? -errno : fd;
 }
 
+bool os_process_lives(pid_t pid)
+{
+	char name[32], exe[1];
+
+	snprintf(name, sizeof(name), "/proc/%ld/exe", (long) pid);
+	return readlink(name, exe, sizeof(exe)) >= 0;
+}
+
 int os_process_peer(int fd, pid_t *pid_p, uid_t *uid_p)
 {
 	struct ucred cred;

@@ -4,6 +4,7 @@
 #include "base/os/process.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -27,6 +28,11 @@ const char *os_process_forbidden(pid_t pid)
 int os_process_open(pid_t pid)
 {
 	return -ENOSYS;
+}
+
+bool os_process_lives(pid_t pid)
+{
+	return !kill(pid, 0);
 }
 
 #ifdef SO_PEERCRED
