@@ -5,8 +5,9 @@
  * and in some thousand random ones, and with what a fuzzer has found worth keeping, against
  * "server tcp ADDRESS PORT victim" of kofi_pingpong.ko.
  *
- *   hostile ADDRESS PORT [ROUNDS [SEED [FILE...]]]
+ *   hostile [-r RECORDED]... ADDRESS PORT [ROUNDS [SEED [FILE...]]]
  *
+ * RECORDED: packets by name (tests/wire/recorded/kofi-*), which are answered as they were recorded.
  * FILE: bytes that are played twice, as the beginning of a connection and behind its handshake; so is
  * what was captured between other implementations (prov/util/foreign/xnet/test).
  *
@@ -477,11 +478,75 @@ static void play_captured(void)
 		play_hex(captured_frames[i].hex, captured_frames[i].size);
 }
 
+/* ---- what was recorded, with its answers ---- */
+
+struct packet {
+	uint8_t byte[256 + 64];	/* payload that was not recorded is 0 */
+	size_t len;
+};
+
+/* The packet of this name in @path. */
+static struct packet packet_load(const char *path, const char *name)
+{
+	struct packet p = { .len = 0 };
+	char line[1024], word[32];
+	FILE *f = fopen(path, "r");
+	unsigned byte;
+	int at;
+
+	while (f && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%31s %n", word, &at) != 1 || strcmp(word, name))
+			continue;
+		for (; p.len < 256 && sscanf(line + at, "%2x", &byte) == 1; at += 2)
+			p.byte[p.len++] = (uint8_t) byte;
+	}
+	if (f)
+		fclose(f);
+	if (!p.len) {
+		fprintf(stderr, "hostile: %s has no %s\n", path, name);
+		exit(1);
+	}
+	return p;
+}
+
+/* @payload bytes follow the header of either; those of the answer may be any. */
+static void expect_answer(int fd, const char *path, const char *name, const char *answer, size_t payload)
+{
+	struct packet p = packet_load(path, name), want = packet_load(path, answer);
+	uint8_t got[sizeof(want.byte)];
+	size_t sent = p.len + (p.byte[1] == 8 ? payload : 0);
+
+	if (send(fd, p.byte, sent, MSG_NOSIGNAL) != (ssize_t) sent || recv_all(fd, got, want.len + payload) ||
+	    memcmp(got, want.byte, want.len)) {
+		fprintf(stderr, "hostile: %s: %s is not answered by the %s that was recorded\n", path, name, answer);
+		bad++;
+	}
+}
+
+static void play_recorded(const char *path)
+{
+	struct packet write = packet_load(path, "write");
+	int fd = dial();
+
+	expect_answer(fd, path, "request", "response", 0);
+	expect_answer(fd, path, "message", "ack", 0);
+	send(fd, write.byte, write.len, MSG_NOSIGNAL);
+	expect_answer(fd, path, "read", "answer", 64);
+	expect_answer(fd, path, "atomic", "old", 8);
+	close(fd);
+	played++;
+}
+
 int main(int argc, char **argv)
 {
+	const char *replays[8];
 	uint8_t msg[64], f[64];
-	int i, fd;
+	int i, fd, opt, replay_cnt = 0;
 
+	while ((opt = getopt(argc, argv, "r:")) == 'r' && replay_cnt < 8)
+		replays[replay_cnt++] = optarg;
+	argc -= optind - 1;
+	argv += optind - 1;
 	if (argc < 3)
 		return 2;
 	state = argc > 4 ? (uint32_t) atoi(argv[4]) : 1;
@@ -494,6 +559,8 @@ int main(int argc, char **argv)
 	excess();
 	mutations(argc > 3 ? atoi(argv[3]) : 300);
 	play_captured();
+	for (i = 0; i < replay_cnt; i++)
+		play_recorded(replays[i]);
 	for (i = 5; i < argc; i++)
 		play_file(argv[i]);
 	/* a correct peer: a message that is acknowledged */
