@@ -30,6 +30,7 @@ util_fi_top_SOURCES = \
 	util/json.c util/json.h \
 	util/top/find.c util/top/find.h \
 	util/top/fi_top.c \
+	util/top/fold.c util/top/fold.h \
 	util/top/gather.c util/top/gather.h \
 	util/top/metrics.c \
 	util/top/remote.c util/top/remote.h \
@@ -55,7 +56,8 @@ util_fi_pingpong_LDADD = src/libfabric.la
 
 if HAVE_CMOCKA
 util_tests = util/json_test util/info/names_test util/info/options_test \
-	util/info/explain_test util/info/routes_test util/pingpong/options_test util/pingpong/ctrl_test
+	util/info/explain_test util/info/routes_test util/pingpong/options_test util/pingpong/ctrl_test \
+	util/top/fold_test
 check_PROGRAMS += $(util_tests)
 TESTS += $(util_tests)
 util_json_test_SOURCES = util/json_test.c util/json.c
@@ -72,6 +74,8 @@ util_pingpong_options_test_SOURCES = util/pingpong/options_test.c util/pingpong/
 util_pingpong_options_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
 util_pingpong_ctrl_test_SOURCES = util/pingpong/ctrl_test.c util/pingpong/ctrl.c util/pingpong/options.c
 util_pingpong_ctrl_test_LDADD = src/libfabric.la $(CMOCKA_LIBS)
+util_top_fold_test_SOURCES = util/top/fold_test.c util/top/fold.c
+util_top_fold_test_LDADD = $(CMOCKA_LIBS)
 endif
 
 # The fuzzer needs clang: make util/top/fuzz_answer CC=clang

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "fold.h"
 #include "remote.h"
 #include "screen.h"
 #include "show.h"
@@ -31,6 +32,7 @@ static const char usage[] =
 	"  --dot          what waits for what as a graph for dot(1), once\n"
 	"  -p, --paths    the path to each peer, too\n"
 	"  -d SECONDS     between two looks (1); what is shown once is then compared with a look before it\n"
+	"  -w, --width COLUMNS  fold longer lines of what is shown once (20 to 1000; else none is)\n"
 	"  -h, --help     this text\n"
 	"  --version      the release\n";
 
@@ -39,9 +41,21 @@ struct options {
 	void (*form)(const struct answers *answers, FILE *out);	/* another one, once; NULL: text */
 	uint32_t want;
 	unsigned seconds;	/* 0: not said */
+	size_t width;		/* of the text; 0: as long as its lines are */
 	pid_t pids[PIDS_MAX];
 	size_t pid_cnt;
 };
+
+static int parse_width(struct options *o, const char *text)
+{
+	char *end;
+	long width = strtol(text, &end, 10);
+
+	if (*end || width < FOLD_WIDTH_MIN || width > FOLD_WIDTH_MAX)
+		return 1;
+	o->width = (size_t) width;
+	return -1;
+}
 
 static int parse_pids(struct options *o, int argc, char **argv)
 {
@@ -80,6 +94,8 @@ static int parse_option(struct options *o, int c)
 	case 'd':
 		o->seconds = atoi(optarg) > 0 ? (unsigned) atoi(optarg) : 0;
 		return o->seconds ? -1 : 1;
+	case 'w':
+		return parse_width(o, optarg);
 	case 'h':
 		fputs(usage, stdout);
 		return 0;
@@ -97,12 +113,12 @@ static int parse_options(struct options *o, int argc, char **argv)
 	static const struct option longs[] = {
 		{ "once", no_argument, NULL, 'o' }, { "json", no_argument, NULL, 'j' },
 		{ "metrics", no_argument, NULL, 'm' }, { "dot", no_argument, NULL, 'D' },
-		{ "paths", no_argument, NULL, 'p' }, { "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'V' }, { NULL, 0, NULL, 0 },
+		{ "paths", no_argument, NULL, 'p' }, { "width", required_argument, NULL, 'w' },
+		{ "help", no_argument, NULL, 'h' }, { "version", no_argument, NULL, 'V' }, { NULL, 0, NULL, 0 },
 	};
 	int c, ret = -1;
 
-	while (ret < 0 && (c = getopt_long(argc, argv, "pd:h", longs, NULL)) != -1)
+	while (ret < 0 && (c = getopt_long(argc, argv, "pd:w:h", longs, NULL)) != -1)
 		ret = parse_option(o, c);
 	if (ret < 0 && parse_pids(o, argc, argv))
 		ret = 1;
@@ -147,18 +163,32 @@ static int gather_beyond(struct options *o, struct since *since, struct answers 
 	return ret;
 }
 
+static void write_text(const struct options *o, const struct answers *answers)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = o->width ? open_memstream(&text, &len) : NULL;
+
+	show_waits(answers, out ? out : stdout);
+	show_text(answers, out ? out : stdout);
+	if (!out)
+		return;
+	fclose(out);
+	if (text)
+		fold_text(text, o->width, stdout);
+	free(text);
+}
+
 static int look_all(struct options *o, struct since *since)
 {
 	struct answers answers;
 
 	if (gather_beyond(o, since, &answers))
 		return 1;
-	if (o->form) {
+	if (o->form)
 		o->form(&answers, stdout);
-	} else {
-		show_waits(&answers, stdout);
-		show_text(&answers, stdout);
-	}
+	else
+		write_text(o, &answers);
 	answers_free(&answers);
 	return fflush(stdout) ? 1 : 0;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fold.h"
 #include "show.h"
 
 #define SELECTED "\033[7m"
@@ -333,16 +334,16 @@ static void put_line(struct page *page, const char *text, size_t len, const char
 	fprintf(page->out, "\033[K\r\n");
 }
 
-/* put_lines - at most @most lines of @text. */
+/* put_lines - at most @most lines of @text, folded at the width. */
 static void put_lines(struct page *page, const char *text, size_t most)
 {
-	size_t len;
+	struct fold fold = { .text = text, .width = page->width };
+	char line[FOLD_WIDTH_MAX + 1];
 
-	for (; *text && most; most--) {
-		len = strcspn(text, "\n");
-		put_line(page, text, len, "");
-		text += len + (text[len] == '\n');
-	}
+	if (fold.width < FOLD_WIDTH_MIN || fold.width > FOLD_WIDTH_MAX)
+		fold.width = fold.width < FOLD_WIDTH_MIN ? FOLD_WIDTH_MIN : FOLD_WIDTH_MAX;
+	for (; most && fold_next(&fold, line); most--)
+		put_line(page, line, strlen(line), "");
 }
 
 static const char *amount_text(uint64_t val, char buf[16])
@@ -490,14 +491,14 @@ static void put_title(const struct view *view, const struct answers *answers, st
 
 static void put_level(struct view *view, struct page *page, const char *beside)
 {
-	size_t third = page->left / 3;
+	size_t third = page->left / 3, beside_rows = page->left > view->cnt + 1 ? page->left - view->cnt - 1 : 0;
 
 	if (view->level == VIEW_PEER) {
 		put_lines(page, beside, page->left);
 		return;
 	}
 	if (view->level == VIEW_PROCESSES)
-		put_lines(page, beside, third);
+		put_lines(page, beside, beside_rows > third ? beside_rows : third);
 	put_heading(view, page);
 	put_rows(view, page, view->level == VIEW_PEERS && *beside ? page->left - third : page->left);
 	if (view->level == VIEW_PEERS)
