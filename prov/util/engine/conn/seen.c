@@ -9,7 +9,7 @@
 #include "engine/recv.h"
 #include "engine/tx.h"
 
-#define HEADS_STEP 512		/* chains of a table between two looks at the clock */
+#define HEADS_STEP 512		/* empty chains of a table that take as long as a record */
 #define PASSED_STEP 16		/* peers that are passed over, the same */
 #define CHAIN_MAX 32		/* receives that are looked at in one chain */
 
@@ -233,14 +233,14 @@ static bool look_turn(struct eng_ep *ep, struct obj_look *look, bool all, bool b
 {
 	struct eng_peer *peer;
 	unsigned passed = 0;
+	bool passes;
 
 	while ((peer = ep->shown.next) && (all || look->done < ENG_SEEN_PEERS)) {
-		if (all || is_busy(peer) == busy || !(++passed % PASSED_STEP)) {
-			if (obj_look_ends(look))
-				return false;
-		}
+		passes = !all && is_busy(peer) != busy;
+		if (passes ? !(++passed % PASSED_STEP) && obj_look_passed(look) : obj_look_ends(look))
+			return false;
 		eng_seen_forget(peer);		/* the next one is the next one */
-		if (!all && is_busy(peer) != busy)
+		if (passes)
 			continue;
 		look_peer(peer, look);
 		look->done++;
@@ -305,6 +305,7 @@ static void look_chain(const struct list *head, bool tagged, struct obj_look *lo
 static bool look_recvs(const struct match *m, bool tagged, struct obj_look *look)
 {
 	size_t chains = m->posted.heads ? m->posted.mask + 1 : 0, i = 0;
+	const struct list *head;
 
 	if (!look->pos++) {
 		if (m->only)
@@ -312,9 +313,10 @@ static bool look_recvs(const struct match *m, bool tagged, struct obj_look *look
 		look_chain(&m->wild, tagged, look);
 	}
 	for (; m->cnt && look->pos <= chains && look->done < ENG_SEEN_RECVS; look->pos++) {
-		if ((!list_empty(&m->posted.heads[look->pos - 1]) || !(++i % HEADS_STEP)) && obj_look_ends(look))
+		head = &m->posted.heads[look->pos - 1];
+		if (list_empty(head) ? !(++i % HEADS_STEP) && obj_look_passed(look) : obj_look_ends(look))
 			return false;
-		look_chain(&m->posted.heads[look->pos - 1], tagged, look);
+		look_chain(head, tagged, look);
 	}
 	look->pos = 0;
 	look->done = 0;
@@ -347,26 +349,38 @@ static void look_msg(const struct match_msg *m, bool tagged, struct obj_look *lo
 	copy_peer(msg->peer, rec->from);
 }
 
-/* look_unexp - the oldest of context look->sub: in one step, since they may be gone by the next. */
-static void look_unexp(const struct match *m, bool tagged, struct obj_look *look)
+/* look_unexp - the oldest of context look->sub, of which look->pos are done.  Where some are taken meanwhile,
+ * later ones may be passed over.
+ */
+static bool look_unexp(const struct match *m, bool tagged, struct obj_look *look)
 {
 	const struct match_msg *msg;
-	unsigned cnt = 0;
+	size_t cnt = 0;
 
 	list_for_each_entry(msg, &m->all, all) {
-		if (cnt++ == ENG_SEEN_MSGS || obj_look_ends(look))
+		if (cnt == ENG_SEEN_MSGS)
 			break;
+		if (cnt++ < look->pos)
+			continue;
+		if (obj_look_ends(look))
+			return false;
 		look_msg(msg, tagged, look);
+		look->pos++;
 	}
+	look->pos = 0;
+	return true;
 }
 
 static bool look_all_unexp(const struct eng_ep *ep, struct obj_look *look)
 {
+	bool tagged;
+
 	for (; ep->rxc && look->sub < 2 * ep->rxc_cnt; look->sub++) {
-		if (look->len)
+		tagged = !(look->sub % 2);
+		if (obj_look_ends(look) || !look_unexp(eng_rxc_match(&ep->rxc[look->sub / 2], tagged), tagged, look))
 			return false;
-		look_unexp(eng_rxc_match(&ep->rxc[look->sub / 2], !(look->sub % 2)), !(look->sub % 2), look);
 	}
+	look->sub = 0;
 	return true;
 }
 

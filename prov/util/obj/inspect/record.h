@@ -43,6 +43,7 @@ enum inspect_want {
 	INSPECT_TRAFFIC = 1 << 1,	/* what each connection has moved: system calls */
 	INSPECT_QUERY = 1 << 2,	/* ask the peers that are waited for: the next look has their answers */
 	INSPECT_FEW = 1 << 3,	/* of many peers of an endpoint not all: those first with which something is in progress */
+	INSPECT_STEPS = 1 << 4,	/* what each step has cost */
 };
 
 struct inspect_ask {
@@ -63,6 +64,7 @@ enum inspect_type {
 	INSPECT_LATE = 8,	/* the endpoint's lists could not be read within the time limit */
 	INSPECT_END = 9,
 	INSPECT_REMOTE = 10,	/* what a peer has answered to a question of the look before */
+	INSPECT_STEP = 11,	/* behind the records of the step */
 };
 
 struct inspect_head {
@@ -78,6 +80,12 @@ struct inspect_end {
 	uint64_t longest_ns;	/* of the longest one: so long a lock was held at most, or a thread of the program kept */
 	uint64_t spent_ns;	/* by all threads of the process */
 	uint64_t long_steps;	/* of @steps, those beyond 20 us */
+};
+
+struct inspect_step {
+	struct inspect_head head;
+	uint64_t ns;		/* of processor time */
+	uint64_t items;		/* records, and what counts as one (OBJ_LOOK_ITEMS) */
 };
 
 struct inspect_process {

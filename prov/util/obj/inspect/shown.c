@@ -135,6 +135,7 @@ void *obj_look_add(struct obj_look *look, enum inspect_type type, size_t size)
 	head->len = (uint32_t) size;
 	head->type = (uint16_t) type;
 	look->len += size;
+	look->items++;
 	return head;
 }
 
@@ -152,7 +153,27 @@ void obj_look_trim(struct obj_look *look, void *rec)
 
 bool obj_look_ends(const struct obj_look *look)
 {
-	return look->len + 4 * INSPECT_RECORD_MAX > sizeof(look->buf) || clock_ns() >= look->end_ns;
+	return look->items >= OBJ_LOOK_ITEMS || look->len + 4 * INSPECT_RECORD_MAX > sizeof(look->buf) ||
+	       clock_ns() >= look->end_ns;
+}
+
+bool obj_look_passed(struct obj_look *look)
+{
+	look->items++;
+	return obj_look_ends(look);
+}
+
+/* step_note - what the step has cost, where it is asked for. */
+static void step_note(struct obj_look *look, uint64_t ns)
+{
+	unsigned items = look->items;
+	struct inspect_step *rec;
+
+	rec = look->want & INSPECT_STEPS ? obj_look_add(look, INSPECT_STEP, sizeof(*rec)) : NULL;
+	if (!rec)
+		return;
+	rec->ns = ns;
+	rec->items = items;
 }
 
 /* shown_step - returns how long it has lasted, in processor time. */
@@ -160,6 +181,7 @@ static uint64_t shown_step(struct obj_shown *shown, struct obj_look *look, bool 
 {
 	uint64_t begin = clock_thread_ns(), ns;
 
+	look->items = 0;
 	look->end_ns = clock_ns() + OBJ_LOOK_STEP_NS;
 	*more_p = shown->step(shown, look);
 	ns = clock_thread_ns() - begin;
@@ -167,6 +189,7 @@ static uint64_t shown_step(struct obj_shown *shown, struct obj_look *look, bool 
 	look->long_steps += ns > OBJ_LOOK_LONG_NS;
 	if (look->longest_ns < ns)
 		look->longest_ns = ns;
+	step_note(look, ns);
 	return ns;
 }
 
@@ -316,7 +339,6 @@ static bool look_at(struct obj_shown *shown, struct obj_look *look, uint64_t end
 		end_ns = now + LEAST_NS;
 	look->part = 0;
 	look->pos = look->sub = look->done = look->len = 0;
-	look->at = NULL;
 	do {
 		before = look->len;
 		out = one_step(shown, look, &patient_ns, end_ns);

@@ -26,7 +26,8 @@ struct obj_prog;
 struct obj_shown;
 
 #define OBJ_LOOK_SIZE 65536
-#define OBJ_LOOK_STEP_NS 10000	/* a step ends after so long */
+#define OBJ_LOOK_ITEMS 16	/* a step ends after so many records, or what takes as long: some 0.4 us each */
+#define OBJ_LOOK_STEP_NS 10000	/* .. or so long */
 #define OBJ_LOOK_LONG_NS 20000	/* one that lasts longer is counted */
 
 /* One look at an endpoint, and how far it is. */
@@ -34,8 +35,8 @@ struct obj_look {
 	uint32_t want;		/* enum inspect_want */
 	unsigned part;		/* the endpoint's: what is read next; 0 at first */
 	size_t pos, sub, done;	/* .. where in it */
-	void *at;		/* .. the same; see obj_shown_gone() */
-	uint64_t end_ns;	/* of this step */
+	unsigned items;		/* in this step */
+	uint64_t end_ns;	/* of it */
 	/* of all steps so far, in processor time: so long is a group held, or a thread of the program kept */
 	uint64_t steps, long_steps, longest_ns;
 	uint64_t served_ns;	/* by threads of the program, together */
@@ -64,10 +65,12 @@ void obj_shown_remove(struct obj_shown *shown);
 /* obj_look_trim - what was added last ends where only zeros follow, which a record need not have.
  * obj_look_add - a zeroed record of @size bytes, or NULL: the step ends.
  * obj_look_ends - is the step over?
+ * obj_look_passed - the same, after as much work as for a record, of which nothing is shown
  */
 void obj_look_trim(struct obj_look *look, void *rec);
 void *obj_look_add(struct obj_look *look, enum inspect_type type, size_t size);
 bool obj_look_ends(const struct obj_look *look);
+bool obj_look_passed(struct obj_look *look);
 
 /* obj_shown_count - how many there are.
  * obj_shown_each - look at all: @send gets what each step has written, and returns false to end it.

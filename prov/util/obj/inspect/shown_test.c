@@ -131,6 +131,25 @@ static void test_not_at_all(void **state)
 	end(prog);
 }
 
+/* A step ends after so many records, or as much work without any, however early it is. */
+static void test_counted(void **state)
+{
+	struct obj_look *look = calloc(1, sizeof(*look));
+	unsigned i;
+
+	look->end_ns = UINT64_MAX;
+	for (i = 0; i < OBJ_LOOK_ITEMS; i++) {
+		assert_false(obj_look_ends(look));
+		assert_non_null(obj_look_add(look, INSPECT_MSG, sizeof(struct inspect_msg)));
+	}
+	assert_true(obj_look_ends(look));
+	look->items = 0;
+	for (i = 1; i < OBJ_LOOK_ITEMS; i++)
+		assert_false(obj_look_passed(look));
+	assert_true(obj_look_passed(look));
+	free(look);
+}
+
 /* The endpoint closes while its program is asked. */
 static void *close_it(void *arg)
 {
@@ -159,6 +178,7 @@ int main(void)
 		cmocka_unit_test(test_by_progress),
 		cmocka_unit_test(test_by_lock),
 		cmocka_unit_test(test_not_at_all),
+		cmocka_unit_test(test_counted),
 		cmocka_unit_test(test_closes),
 	};
 
