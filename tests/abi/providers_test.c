@@ -290,7 +290,7 @@ static void check_short(struct fi_info *info)
 /* ---- providers ------------------------------------------------------------------- */
 
 static const char *const providers[] = {
-	"udp", "tcp", "shm", "loop", "verbs", "udp;ofi_rxd", "tcp;ofi_rxm", "verbs;ofi_rxm",
+	"udp", "tcp", "sockets", "shm", "loop", "verbs", "udp;ofi_rxd", "tcp;ofi_rxm", "verbs;ofi_rxm",
 	"verbs;ofi_rxd",
 };
 
