@@ -367,7 +367,8 @@ static void feed_plain(struct tcp_conn *conn, size_t end)
 /* open_place - where the next plain bytes may be opened to before the tag is known to be right: the rest of a posted
  * receive that takes all of them, whose operation ends in an error where it is not, or of a message that is held.
  * What else has a target - a write, a read, an atomic - is opened in the poller's buffer.  At auth nothing is written
- * before.  Returns how many entries of @place there are.
+ * before.  What has no tag, of a connection that recovers, goes where it belongs.
+ * Returns how many entries of @place there are.
  */
 static size_t open_place(struct tcp_conn *conn, struct iovec place[ENG_IOV_MAX])
 {
@@ -375,8 +376,11 @@ static size_t open_place(struct tcp_conn *conn, struct iovec place[ENG_IOV_MAX])
 	const struct tcp_rx *rx = &conn->rx;
 	size_t cnt;
 
-	if (rx->body != TCP_BODY_PLACE || conn->rec ||
-	    (tcp_sec_level(conn) == SEC_ENCRYPT && !sink->hold && !eng_is_receive(sink->cookie)))
+	if (rx->body != TCP_BODY_PLACE)
+		return 0;
+	if (conn->rec)
+		return iov_slice(rx->iov + rx->iov_cur, rx->iov_cnt - rx->iov_cur, 0, rx->left, place);
+	if (tcp_sec_level(conn) == SEC_ENCRYPT && !sink->hold && !eng_is_receive(sink->cookie))
 		return 0;
 	cnt = iov_slice(rx->iov + rx->iov_cur, rx->iov_cnt - rx->iov_cur, 0, rx->left, place);
 	return iov_total(place, cnt) == rx->left ? cnt : 0;
@@ -392,6 +396,20 @@ static void feed_placed(struct tcp_conn *conn, size_t len)
 	if (!rx->left)
 		end_part(conn);
 	feed_plain(conn, len - placed);
+}
+
+/* take_stream - the next bytes of a connection that recovers, to @place or, where that is empty, to @buf. */
+static size_t take_stream(struct tcp_conn *conn, const struct iovec *place, size_t cnt, uint8_t *buf)
+{
+	size_t len = 0, part = 0, i;
+
+	if (!cnt)
+		return tcp_recover_take(conn, buf, SEC_RECORD_MAX);
+	for (i = 0; i < cnt && (!i || part == place[i - 1].iov_len); i++) {
+		part = tcp_recover_take(conn, place[i].iov_base, place[i].iov_len);
+		len += part;
+	}
+	return len;
 }
 
 /* may_open - can plain bytes be handed on now? */
@@ -416,7 +434,7 @@ static bool open_record(struct tcp_conn *conn)
 	}
 	cnt = open_place(conn, place);
 	if (conn->rec) {
-		len = tcp_recover_take(conn, poller->rx + stash, SEC_RECORD_MAX);
+		len = take_stream(conn, place, cnt, poller->rx + stash);
 		took = len ? TCP_SEC_TAKEN : TCP_SEC_MORE;
 	} else {
 		took = tcp_sec_take(conn, place, cnt, poller->rx + stash, &len);

@@ -513,7 +513,7 @@ void *tcp_tx_slot(void *chan_p, size_t len)
 	bool burst;
 
 	if (__builtin_expect(chan->base.state != CHAN_READY || conn->state != TCP_CONN_READY ||
-			     !list_empty(&chan->base.pending) || !was_polled(conn) || conn->stream, 0))
+			     !list_empty(&chan->base.pending) || (!was_polled(conn) && !conn->rec) || conn->stream, 0))
 		return NULL;
 	burst = in_burst(conn, 0);
 	conn->poller->burst = burst;

@@ -22,6 +22,7 @@
 
 #define WINDOW 8		/* in flight */
 #define BOUND_MS 180000
+#define SHOWN_S 0.05		/* a pause this long is printed when it ends */
 #define LAST UINT64_MAX		/* the number of the message behind all others */
 
 /* What both sides say first. */
@@ -117,6 +118,8 @@ static void reap(struct side *s, uint64_t done)
 		s->done++;
 		if (s->last > 0 && at - s->last > s->pause)
 			s->pause = at - s->last;
+		if (s->last > 0 && at - s->last > SHOWN_S)
+			printf("pause %.0f ms\n", (at - s->last) * 1e3);
 		s->last = at;
 	}
 }

@@ -47,10 +47,23 @@ static void piece_begin(struct tcp_path *path, enum tcp_record_kind kind, uint64
 	path->sending = true;
 }
 
+/* find_best - the path that takes short messages: one by the best interface. */
+static void find_best(struct tcp_recover *rec)
+{
+	struct tcp_path *path = rec->path;
+
+	rec->best = NULL;
+	for (; path < rec->path + TCP_LANES_MAX; path++)
+		if (tcp_path_stands(path) && !path->mute &&
+		    (!rec->best || (unsigned) path->ours < (unsigned) rec->best->ours))
+			rec->best = path;
+}
+
 /* path_mute - the socket takes nothing any more.  It may have input, which ends with an error. */
 static void path_mute(struct tcp_path *path)
 {
 	path->mute = true;
+	find_best(path->rec);
 	chan_kept_lost(&path->rec->kept, &path->sent);
 	path->rec->said = 0;		/* the record that said it may be lost, too */
 	path->rec->end_sent = path->rec->ex.sent = false;
@@ -98,17 +111,6 @@ void tcp_path_watch(struct tcp_path *path)
 	chan_src_want(&path->rec->conn->poller->base, &path->src, TCP_CONN_IN | (path->blocked ? POLLOUT : 0));
 }
 
-/* is_best - no path stands by a better interface. */
-static bool is_best(const struct tcp_path *path)
-{
-	const struct tcp_path *other = path->rec->path;
-
-	for (; other < path->rec->path + TCP_LANES_MAX; other++)
-		if (tcp_path_stands(other) && !other->mute && (unsigned) other->ours < (unsigned) path->ours)
-			return false;
-	return true;
-}
-
 /* path_takes - may the path have some of what waits?  A short message goes by the best rail; of long payload each
  * takes the next piece when its socket has room, so that each has as much as it delivers.
  */
@@ -117,7 +119,8 @@ static bool path_takes(const struct tcp_path *path)
 	const struct tcp_recover *rec = path->rec;
 
 	return !rec->ex.on || rec->kept.again.cnt ||
-	       rec->kept.end - rec->kept.fresh >= rec->conn->link->conf->rail_min || is_best(path);
+	       rec->kept.end - rec->kept.fresh >= rec->conn->link->conf->rail_min ||
+	       (rec->best && path->ours == rec->best->ours);
 }
 
 /* piece_of_rails - what is to be said of rails goes first.  False: nothing. */
@@ -174,6 +177,16 @@ static bool path_push(struct tcp_path *path)
 	return false;
 }
 
+/* push_end - the paths have what they take. */
+static void push_end(struct tcp_recover *rec)
+{
+	if (rec->got.taken - rec->said >= TCP_SAY_EVERY)
+		tcp_paths_say(rec);	/* what has said it was lost with its path, or all were full */
+	rec->busy |= rec->kept.end - rec->kept.taken >= TCP_STRIPE_MIN;
+	if (rec->kept.taken < rec->kept.end)
+		tcp_recover_watch(rec);
+}
+
 void tcp_paths_push(struct tcp_recover *rec)
 {
 	bool more = true;
@@ -182,11 +195,26 @@ void tcp_paths_push(struct tcp_recover *rec)
 	while (more)
 		for (more = false, i = 0; i < TCP_LANES_MAX; i++)
 			more |= path_push(&rec->path[i]);
-	if (rec->got.taken - rec->said >= TCP_SAY_EVERY)
-		tcp_paths_say(rec);	/* what has said it was lost with its path, or all were full */
-	rec->busy |= rec->kept.end - rec->kept.taken >= TCP_STRIPE_MIN;
-	if (rec->kept.taken < rec->kept.end)
-		tcp_recover_watch(rec);
+	push_end(rec);
+}
+
+/* has_one_taker - does one path alone take what waits? */
+static bool has_one_taker(const struct tcp_recover *rec)
+{
+	if (!rec->best || rec->kept.again.cnt)
+		return false;
+	return rec->ex.on ? rec->kept.end - rec->kept.fresh < rec->conn->link->conf->rail_min : rec->want <= 1;
+}
+
+void tcp_paths_send(struct tcp_recover *rec)
+{
+	if (!has_one_taker(rec)) {
+		tcp_paths_push(rec);
+		return;
+	}
+	while (path_push(rec->best) && rec->best && chan_kept_waits(&rec->kept))
+		;
+	push_end(rec);
 }
 
 void tcp_paths_say(struct tcp_recover *rec)
@@ -352,7 +380,7 @@ int tcp_path_read(struct tcp_path *path)
 	uint8_t buf[READ_SIZE];
 	struct iovec iov[3];
 	struct msghdr msg = { .msg_iov = iov };
-	size_t skip = 0, direct = 0, cnt = 0;
+	size_t skip = 0, direct = 0, cnt = 0, room;
 	ssize_t ret;
 
 	if (path->in.left >= DIRECT_MIN && !path->in.list) {
@@ -362,6 +390,7 @@ int tcp_path_read(struct tcp_path *path)
 	}
 	iov[cnt++] = (struct iovec) { buf, sizeof(buf) };
 	msg.msg_iovlen = cnt;
+	room = iov_total(iov, cnt);
 	ret = net_io_recvmsg(path->src.fd, &msg, MSG_DONTWAIT);
 	if (ret <= 0) {
 		if (!ret || (errno != EAGAIN && errno != EINTR))
@@ -374,7 +403,7 @@ int tcp_path_read(struct tcp_path *path)
 		return -1;
 	path->in.at += direct;
 	path->in.left -= direct;
-	return path_parse(path, buf, (size_t) ret - direct) ? 1 : -1;
+	return path_parse(path, buf, (size_t) ret - direct) ? (size_t) ret == room : -1;
 }
 
 /* The acknowledgement comes first: the peer, which closes, waits for it. */
@@ -429,6 +458,7 @@ void tcp_path_made(struct tcp_path *path)
 	struct tcp_rail *rail = tcp_rail_find(rec, path->ours);
 	char text[NET_ADDR_TEXT_MAX];
 
+	find_best(rec);
 	if (rail)
 		chan_rail_made(&rail->base, chan_poller_now(&conn->poller->base));
 	if (path->ours >= 0) {
@@ -495,6 +525,7 @@ void tcp_path_close(struct tcp_path *path)
 	chan_src_want(&path->rec->conn->poller->base, &path->src, 0);
 	close(path->src.fd);
 	path->src.fd = -1;
+	find_best(path->rec);
 }
 
 void tcp_path_lost(struct tcp_path *path, int err)

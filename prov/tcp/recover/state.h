@@ -97,6 +97,7 @@ struct tcp_recover {
 	uint64_t lost_cnt;		/* paths that were lost so far */
 	uint64_t made_cnt;		/* and made */
 	struct tcp_path path[TCP_LANES_MAX];
+	struct tcp_path *best;		/* takes short messages; NULL: none stands */
 	struct chan_kept kept;
 	struct chan_got got;
 };
@@ -124,9 +125,12 @@ void tcp_path_lost(struct tcp_path *path, int err);
 #define TCP_SAY_EVERY (TCP_WIRE_WINDOW / 8)	/* bytes taken until the peer is told */
 
 /* tcp_paths_push - give what waits to the paths that take it, and say again what a lost one has said of bytes taken.
+ * tcp_paths_send - the same where the program has sent something, and nothing else has changed: of a short message one
+ *                  path alone is looked at.
  * tcp_paths_say - tell the peer what was taken, if no record has.
  */
 void tcp_paths_push(struct tcp_recover *rec);
+void tcp_paths_send(struct tcp_recover *rec);
 void tcp_paths_say(struct tcp_recover *rec);
 
 /* tcp_path_stands - is it one that carries bytes? */

@@ -12,7 +12,7 @@ ssize_t tcp_recover_send(struct tcp_conn *conn, const struct iovec *iov, size_t 
 {
 	size_t len = chan_kept_put(&conn->rec->kept, iov, cnt);
 
-	tcp_paths_push(conn->rec);
+	tcp_paths_send(conn->rec);
 	return (ssize_t) len;
 }
 

@@ -3,7 +3,8 @@
 
 /*
  * A stream over simulated paths that deliver in any order among one another, break off in the middle of a piece
- * and come back: each byte is taken once, in order.  RECOVER_SEEDS says how many runs (3000).
+ * and come back: each byte is taken once, in order.  Rings have 4 to 4096 bytes, so that places in them, all that
+ * wraps, have two bits at least.  RECOVER_SEEDS says how many runs (3000).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +21,7 @@
 #define PATHS 4
 #define QUEUE 64		/* pieces in flight on a path */
 #define RING_MAX 4096
-#define STREAM 20000		/* bytes of a run */
+#define STREAM 20000		/* bytes of a run, or 50 rings */
 
 struct piece {
 	uint64_t at, taken;
@@ -41,7 +42,7 @@ static struct sim_path paths[PATHS];
 static struct chan_kept kept;
 static struct chan_got got;
 static uint8_t tx_ring[RING_MAX], rx_ring[RING_MAX];
-static uint64_t seed, doubled;
+static uint64_t seed, doubled, stream;
 
 static uint64_t draw(uint64_t below)
 {
@@ -60,8 +61,8 @@ static void sim_put(void)
 	size_t len = 1 + (size_t) draw(sizeof(buf)), i;
 	struct iovec iov[2];
 
-	if (kept.end + len > STREAM)
-		len = (size_t) (STREAM - kept.end);
+	if (kept.end + len > stream)
+		len = (size_t) (stream - kept.end);
 	for (i = 0; i < len; i++)
 		buf[i] = byte_at(kept.end + i);
 	iov[0] = (struct iovec) { buf, len / 3 };
@@ -145,10 +146,11 @@ static void sim_break(struct sim_path *path)
 
 static void sim_run(uint64_t with)
 {
-	uint64_t size = UINT64_C(1) << (6 + with % 7), breaks = 20 + with % 400;
+	uint64_t size = UINT64_C(1) << (2 + with % 11), breaks = 20 + with % 400;
 	unsigned i;
 
 	seed = with;
+	stream = size * 50 < STREAM ? size * 50 : STREAM;
 	chan_kept_init(&kept, size);
 	chan_got_init(&got, size);
 	kept.ring = tx_ring;
@@ -158,7 +160,7 @@ static void sim_run(uint64_t with)
 		paths[i].cnt = paths[i].acks = paths[i].first = 0;
 		chan_sent_init(&paths[i].sent);
 	}
-	while (got.taken < STREAM) {
+	while (got.taken < stream) {
 		struct sim_path *path = &paths[draw(PATHS)];
 
 		sim_put();
