@@ -86,7 +86,7 @@ static void write_handshake(struct tcp_conn *conn, struct tcp_hello *hello, cons
 		if ((link->conf->recover || link->rails) && !link->sec)
 			hello->features |= TCP_WIRE_RECOVERS;
 		if (link->rails)
-			hello->features |= TCP_WIRE_RAILS;
+			hello->features |= TCP_WIRE_RAILS | TCP_WIRE_WIDE;
 	}
 	hello->epoch = link->base.epoch;
 	hello->max_payload = TCP_PAYLOAD_MAX;

@@ -121,6 +121,7 @@ static void rails_are_made_for_long_payload(void **state)
 	FAKE_UNTIL(20000, all_here(ab, ba) && tcp_recover_paths(conn_of(ab)) == RAILS && tcp_recover_paths(conn_of(ba)) == RAILS);
 	assert_true(all_stand(conn_of(ab)) && all_stand(conn_of(ba)));
 	assert_int_equal(conn_of(ab)->rec->ex.probes + conn_of(ba)->rec->ex.probes, RAILS - 1);
+	assert_true(conn_of(ab)->rec->kept.size == TCP_WIRE_WINDOW_WIDE && conn_of(ba)->rec->got.size == TCP_WIRE_WINDOW_WIDE);
 	fake_close(a, 100);
 	fake_close(b, 100);
 }
@@ -349,6 +350,7 @@ static void addresses_that_cannot_be_are_dropped(void **state)
 		ep = ep_with_rails(2);
 		far = far_open(ep);
 		rec = far_conn(ep)->rec;
+		assert_true(rec->kept.size == TCP_WIRE_WINDOW && rec->got.size == TCP_WIRE_WINDOW);	/* of an earlier release */
 		far_list(&far, bad[i], 8);
 		FAKE_UNTIL(10000, rec->ex.got);
 		assert_int_equal(rec->ex.rail_cnt, 0);

@@ -34,7 +34,8 @@
  * at most TCP_WIRE_WINDOW bytes beyond what the receiver has said to have taken.
  *
  * Where both have TCP_WIRE_RAILS, too, each side begins with a record that has a struct tcp_wire_rails: a key, and
- * the addresses at which it listens for further connections.  Their HELLO has a struct tcp_wire_proof as its data, with
+ * the addresses at which it listens for further connections.  Where both have TCP_WIRE_WIDE, the window is
+ * TCP_WIRE_WINDOW_WIDE.  The HELLO of a further connection has a struct tcp_wire_proof as its data, with
  * a nonce; the data of the WELCOME have the hash of that nonce under the connecting side's key, and another nonce,
  * whose hash under the accepting side's key is in the first record of the connection, TCP_RECORD_PROOF.  Until then
  * nothing else is sent over it.
@@ -77,6 +78,7 @@ enum tcp_wire_feature {
 	TCP_WIRE_RESUMES = 1 << 1,	/* continues where a parked connection ended */
 	TCP_WIRE_RECOVERS = 1 << 2,	/* RDM: recovers where the other side does, too */
 	TCP_WIRE_RAILS = 1 << 3,	/* RDM: and says where else it is reached */
+	TCP_WIRE_WIDE = 1 << 4,		/* and has room for TCP_WIRE_WINDOW_WIDE */
 };
 
 /* Control frames.  An idle connection is closed by consent of both peers: one sends PARK, and
@@ -157,6 +159,7 @@ struct tcp_wire_record {
 _Static_assert(sizeof(struct tcp_wire_record) == TCP_RECORD_SIZE, "no padding");
 #define TCP_RECORD_MAX		(64 << 10)
 #define TCP_WIRE_WINDOW		(4 << 20) /* kept by either side for each peer */
+#define TCP_WIRE_WINDOW_WIDE	(8 << 20)	/* the same where both have rails and TCP_WIRE_WIDE */
 
 /* Little-endian but for the addresses. */
 struct tcp_wire_rails {

@@ -34,7 +34,8 @@ enum { SOCKET_INFO = TCP_INFO };	/* conf.h defines a TCP_INFO that logs */
 #define OTHERS_NS (300 * CLOCK_NS_PER_MS)	/* until the side connects that was connected to */
 #define BACKOFF_MAX 20				/* ticks between two connects, at most */
 #define PROBE_NS (900 * CLOCK_NS_PER_MS)	/* of a connect by a rail that has proven nothing: one packet */
-#define CONNECT_NS (3 * CLOCK_NS_PER_S)		/* of one that has */
+#define CONNECT_NS (3 * CLOCK_NS_PER_S)		/* of each fourth to a peer that has proven itself: it may be far */
+#define CONNECT_EACH 4
 #define ANSWER_NS (5 * CLOCK_NS_PER_S)		/* until the program there answers */
 #define SILENT_MS 500				/* without an ACK, while segments are retransmitted */
 #define SILENT_TRIES 2				/* retransmissions by then */
@@ -417,23 +418,32 @@ static void make_rail(struct tcp_recover *rec, uint64_t now)
 	}
 }
 
-/* end_late - connects of rails that are not answered in time end: those to an address that has proven nothing before
- * the system repeats them.
+/* connect_limit - how long a connect is given, of which there were @tries in a row.  The system repeats a lost packet
+ * after 1, then 2, then 4 s: a new connect is sooner where an interface has come back meanwhile.
+ */
+static uint64_t connect_limit(const struct tcp_conn *conn, unsigned tries, bool proven)
+{
+	if (conn->state == TCP_CONN_HELLO_SENT)
+		return ANSWER_NS;
+	return proven && tries % CONNECT_EACH == 0 ? CONNECT_NS : PROBE_NS;
+}
+
+static void end_join_late(struct tcp_join *join, unsigned tries, bool proven, uint64_t now)
+{
+	if (join->conn && since_ns(now, join->conn->since_ns) >= connect_limit(join->conn, tries, proven))
+		tcp_conn_fail(join->conn, FI_ETIMEDOUT, false);
+}
+
+/* end_late - connects that are not answered in time end: those to an address that has proven nothing before the system
+ * repeats them.
  */
 static void end_late(struct tcp_recover *rec, uint64_t now)
 {
 	struct tcp_rail *rail = rec->ex.rail;
-	struct tcp_conn *conn;
-	uint64_t limit;
 
-	for (; rail < rec->ex.rail + rec->ex.rail_cnt; rail++) {
-		conn = rail->join.conn;
-		if (!conn)
-			continue;
-		limit = conn->state == TCP_CONN_HELLO_SENT ? ANSWER_NS : rail->base.proven ? CONNECT_NS : PROBE_NS;
-		if (since_ns(now, conn->since_ns) >= limit)
-			tcp_conn_fail(conn, FI_ETIMEDOUT, false);
-	}
+	end_join_late(&rec->join, rec->tries, true, now);
+	for (; rail < rec->ex.rail + rec->ex.rail_cnt; rail++)
+		end_join_late(&rail->join, rail->base.tries, rail->base.proven, now);
 }
 
 /* drop_down - paths by interfaces that are down, or have lost their address; the peer is told. */
@@ -539,17 +549,24 @@ static void free_recover(struct tcp_conn_end *end)
 	free(rec);
 }
 
-static struct tcp_recover *recover_new(struct tcp_conn *conn)
+/* window_of - how many bytes may be in flight with the peer whose handshake is @hello. */
+static uint64_t window_of(const struct tcp_conn *conn, const struct tcp_hello *hello)
+{
+	return conn->link->rails && hello->features & TCP_WIRE_RAILS && hello->features & TCP_WIRE_WIDE ?
+	       TCP_WIRE_WINDOW_WIDE : TCP_WIRE_WINDOW;
+}
+
+static struct tcp_recover *recover_new(struct tcp_conn *conn, uint64_t window)
 {
 	struct tcp_recover *rec = calloc(1, sizeof(*rec));
 	unsigned i;
 
 	if (!rec)
 		return NULL;
-	chan_kept_init(&rec->kept, TCP_WIRE_WINDOW);
-	chan_got_init(&rec->got, TCP_WIRE_WINDOW);
-	rec->kept.ring = malloc(TCP_WIRE_WINDOW);
-	rec->got.ring = malloc(TCP_WIRE_WINDOW);
+	chan_kept_init(&rec->kept, window);
+	chan_got_init(&rec->got, window);
+	rec->kept.ring = malloc(window);
+	rec->got.ring = malloc(window);
 	rec->conn = conn;
 	rec->want = 1;
 	rec->end.end = end_recover;
@@ -576,7 +593,7 @@ int tcp_recover_begin(struct tcp_conn *conn, const struct tcp_chan *chan, const 
 	if (!(hello->features & TCP_WIRE_RECOVERS) || !(conn->link->conf->recover || conn->link->rails) || conn->sec || conn->stream ||
 	    hello->epoch == conn->link->base.epoch)
 		return 0;
-	rec = recover_new(conn);
+	rec = recover_new(conn, window_of(conn, hello));
 	if (!rec)
 		return -FI_ENOMEM;
 	list_add_tail(&rec->end.node, &conn->ends);
