@@ -58,6 +58,7 @@ script_tests = \
 	tests/layers/variables_test \
 	tests/mpi/deadlock_test \
 	tests/mpi/ompi_mixed_test \
+	tests/mpi/ompi_rails_test \
 	tests/mpi/ompi_secure_test \
 	tests/mpi/ompi_rxd_test \
 	tests/mpi/ompi_test \
@@ -95,7 +96,7 @@ EXTRA_DIST += tests/wire/README.md tests/wire/order_live tests/wire/releases tes
 # What ompi_test compiles with the MPI that is installed.
 EXTRA_DIST += tests/mpi/README.md tests/mpi/mt.c tests/mpi/mt.h tests/mpi/p2p.c tests/mpi/types.c \
 	tests/mpi/coll.c tests/mpi/osc.c tests/mpi/stress.c tests/mpi/killed.c tests/mpi/deadlock.c \
-	tests/mpi/latency.c
+	tests/mpi/latency.c tests/mpi/alltoall.c
 
 # The compatibility tests compile these against other headers than ours.
 EXTRA_DIST += tests/compat/program.c tests/compat/datagrams.c

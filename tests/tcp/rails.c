@@ -7,6 +7,7 @@
  *   rails server FILE SIZE COUNT                writes its address to FILE
  *   rails client FILE SIZE COUNT [msg|write]    prints MB/s, and the longest time between two completions
  *
+ * With RAILS_COMPUTE the server computes for so many seconds before it takes message 50, without a call of the library.
  * With COUNT 0 the client sends messages until there is a file FILE.stop.
  *
  * Without arguments both are this process and a child, for a moment.
@@ -195,6 +196,15 @@ static void insert_peer(struct side *s)
 	CHECK(fi_av_insert(s->av, &s->theirs.name, 1, &s->peer, 0, NULL) == 1);
 }
 
+static void compute(void)
+{
+	const char *env = getenv("RAILS_COMPUTE");
+	double end = now_s() + (env ? atof(env) : 0);
+
+	while (now_s() < end)
+		;
+}
+
 static void serve(const char *file, size_t size, uint64_t count)
 {
 	struct side s;
@@ -214,6 +224,8 @@ static void serve(const char *file, size_t size, uint64_t count)
 		recv_slot(&s, i);
 	say(&s, "go");
 	for (i = 0; i < count; i++) {
+		if (i == 50)
+			compute();
 		reap(&s, i + 1);
 		if (is_last(slot(&s, i)))
 			break;
