@@ -5,11 +5,12 @@
  * xpu - puts of 8 bytes by the host and by a device, which is a thread of this process, each call
  * in a separate function, so that callgrind can count it (device_cost).
  *
- *   xpu PROVIDER COUNT host|device|lines
+ *   xpu PROVIDER COUNT host|device|many|lines
  *
  * "lines" is "device" that first says where the rings lie, so that accesses can be told by a trace.
  *
- * Two endpoints of one process; each round puts once and reads the completion.
+ * Two endpoints of one process; each round puts once and reads the completion, with "many" 64 times at once, so
+ * that the library's thread has work most of the time.
  */
 
 #include <sched.h>
@@ -31,6 +32,7 @@
 #define NOINLINE __attribute__((noinline, noclone))
 #endif
 #define LEN 8
+#define MANY 64
 
 static struct fi_info *info;
 static struct fid_fabric *fabric;
@@ -182,6 +184,16 @@ static void device_round(void)
 	must("fi_xpu_cq_read", (long) count_device_read(&entry));
 }
 
+static void many_round(void)
+{
+	struct fi_cq_tagged_entry entries[MANY];
+	int i;
+
+	for (i = 0; i < MANY; i++)
+		must("fi_xpu_write", count_device_write());
+	must("fi_xpu_cq_sread", (long) fi_xpu_cq_sread(&device_cq, entries, MANY, MANY, FI_XPU_WORK_ITEM) - MANY);
+}
+
 static void show_ring(const char *name, const void *ring, const void *end)
 {
 	fprintf(stderr, "ring %s %lx %lx\n", name, (unsigned long) (uintptr_t) ring,
@@ -211,17 +223,18 @@ static void close_all(void)
 int main(int argc, char **argv)
 {
 	int cnt = argc > 3 ? atoi(argv[2]) : 0, lines = argc > 3 && !strcmp(argv[3], "lines");
-	int device = lines || (argc > 3 && !strcmp(argv[3], "device"));
+	int many = argc > 3 && !strcmp(argv[3], "many");
+	int device = lines || many || (argc > 3 && !strcmp(argv[3], "device"));
 
 	if (cnt < 1 || (!device && strcmp(argv[3], "host"))) {
-		fprintf(stderr, "usage: xpu PROVIDER COUNT host|device|lines\n");
+		fprintf(stderr, "usage: xpu PROVIDER COUNT host|device|many|lines\n");
 		return 2;
 	}
 	open_all(argv[1], device);
 	if (lines)
 		show_rings();
 	for (int i = 0; i < cnt; i++)
-		(device ? device_round : host_round)();
+		(many ? many_round : device ? device_round : host_round)();
 	close_all();
 	return 0;
 }
