@@ -312,8 +312,8 @@ void rxd_conn_rearm(struct rxd_conn *conn, uint64_t now);
 
 /* stream.c ---------------------------------------------------------------------------- */
 
-/* rxd_stream_copy - copy a small packet to the end of the stream, if the windows admit it
- * soon.   Returns false, and nothing has changed, when it stays with the engine.
+/* rxd_stream_copy - copy a small packet to the end of the stream, if windows and pacing admit that it
+ * leaves with the next poll.   Returns false, and nothing has changed, when it stays with the engine.
  */
 bool rxd_stream_copy(struct rxd_conn *conn, const struct eng_pkt *pkt);
 

@@ -306,7 +306,8 @@ void rxd_on_shake(struct rxd_conn *conn, const struct rxd_pkt *pkt)
 	default:
 		conn->peer_cid = pkt->cid;
 		conn->handshake->answered = true;
-		conn->handshake->ambiguous = true;
+		/* WELCOME answers the first HELLO under the new keys, which is sent now */
+		conn->handshake->ambiguous = !rxd_sec_is_open(sec);
 		conn->handshake->tries = 0;
 		hello_send(conn, now);
 		rxd_conn_rearm(conn, now);

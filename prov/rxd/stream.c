@@ -11,6 +11,10 @@
 #include "base/iov.h"
 #include "conn.h"
 
+#define HEADS (2 * RXD_HEAD_MAX)	/* what waits is less than a datagram: it leaves in two */
+#define PACE_NEAR_NS (CLOCK_NS_PER_MS / 2)	/* half of what pacing lets leave at once (cc.c) */
+#define PACE_FEW 5			/* packets, the same */
+
 static size_t frame_size(const struct eng_pkt *pkt)
 {
 	return RXD_FRAME_SIZE + pkt->hdr_len + pkt->len;
@@ -73,12 +77,23 @@ static uint8_t *room_for(struct rxd_conn *conn, size_t size)
 	return rxd_stream_room(conn, size) ? NULL : use_room(conn, size);
 }
 
-/* may_copy - do the windows admit so many bytes soon?  Otherwise they stay with the engine. */
+/* is_paced_out - would @bytes have to wait for their time?  That of the last packet answers without a clock for most. */
+static bool is_paced_out(const struct rxd_conn *conn, uint64_t bytes)
+{
+	if (conn->cc.paced_ns <= conn->loss.last_ns + PACE_NEAR_NS && bytes <= PACE_FEW * (uint64_t) conn->cc.seg)
+		return false;
+	return !rxd_cc_admits(&conn->cc, rxd_now(rxd_conn_poller(conn)), bytes, rxd_rtt_pace(&conn->rtt));
+}
+
+/* may_copy - may so many bytes leave with the next poll, and all that waits before them?  A program that has seen its
+ * send complete need not poll a second time.  Otherwise they stay with the engine, and complete when acknowledged.
+ */
 static bool may_copy(const struct rxd_conn *conn, size_t size)
 {
-	return size <= RXD_COPY_MAX && list_empty(&conn->chan.pending) &&
-	       conn->end + size <= conn->limit &&
-	       conn->loss.out_bytes + (conn->end - conn->nxt) + size <= conn->cc.window;
+	uint64_t unsent = conn->end - conn->nxt + size;
+
+	return size <= RXD_COPY_MAX && list_empty(&conn->chan.pending) && conn->end + size <= conn->limit &&
+	       conn->loss.out_bytes + unsent + HEADS <= conn->cc.window && !is_paced_out(conn, unsent);
 }
 
 bool rxd_stream_copy(struct rxd_conn *conn, const struct eng_pkt *pkt)

@@ -78,7 +78,7 @@ uint64_t rxd_tx_due(struct rxd_conn *conn, uint64_t now)
 		due = conn->loss.last_ns +
 		      rxd_loss_probe_timeout(&conn->loss, &conn->rtt, RXD_PEER_DELAY_NS);
 	if (conn->retransmit.cnt || conn->nxt != conn->end) {
-		when = rxd_cc_pace(&conn->cc, now, conn->rtt.smooth);
+		when = rxd_cc_pace(&conn->cc, now, rxd_rtt_pace(&conn->rtt));
 		if (when > now)
 			clock_earlier(&due, when);
 	}

@@ -30,7 +30,7 @@ static void packet_sent(struct rxd_conn *conn, const struct rxd_sent *sent)
 	if (!conn->unanswered_ns)
 		conn->unanswered_ns = now;
 	if (!sent->pad)
-		rxd_cc_paced(&conn->cc, now, sent->size, conn->rtt.smooth);
+		rxd_cc_paced(&conn->cc, now, sent->size, rxd_rtt_pace(&conn->rtt));
 }
 
 /* packet_begin - the packet header, with an ACK if one is pending.  Returns the length so far. */
@@ -293,7 +293,7 @@ static int push_one(struct rxd_conn *conn, uint64_t now, size_t *len_p)
 
 	if (ret)
 		return ret;
-	if (!in_window(conn, len) || rxd_cc_pace(&conn->cc, now, conn->rtt.smooth) > now)
+	if (!in_window(conn, len) || rxd_cc_pace(&conn->cc, now, rxd_rtt_pace(&conn->rtt)) > now)
 		return -FI_ENOBUFS;
 	if (rxd_loss_room(&conn->loss))
 		return -FI_ENOMEM;

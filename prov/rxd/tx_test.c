@@ -83,6 +83,31 @@ static void a_burst_of_a_program_that_polls_is_sent_by_the_poll(void **state)
 	covers(0, base, base + 10 * (FRAME + 10));
 }
 
+/* A program that has seen its send complete may never poll again. */
+static void what_pacing_keeps_back_is_not_complete(void **state)
+{
+	conn->cc.paced_ns = snet_now + CLOCK_NS_PER_S;
+	assert_int_equal(rxd_tx_send(conn, scripted_pkt(&pkt, 10, 0)), 0);
+	assert_int_equal(tap_cnt, 0);
+	snet_now += CLOCK_NS_PER_S;
+	scripted_poll();
+	assert_int_equal(tap_cnt, 1);
+	scripted_ack(tap[0].pkt.pn, tap[0].pkt.pn, conn->limit);
+	assert_int_equal(done_cnt, 1);
+}
+
+/* The heads of datagrams count, too. */
+static void what_the_window_keeps_back_is_not_complete(void **state)
+{
+	size_t size = FRAME + 100;
+
+	conn->loss.out_bytes = conn->cc.window - size - 1;
+	assert_int_equal(rxd_tx_send(conn, scripted_pkt(&pkt, 100, ENG_PKT_MORE)), 0);
+	conn->loss.out_bytes = 0;
+	scripted_poll();
+	assert_int_equal(tap_cnt, 1);
+}
+
 static void what_fills_a_datagram_does_not_wait(void **state)
 {
 	unsigned i;
@@ -343,6 +368,8 @@ int main(void)
 		SCRIPTED(a_small_packet_is_copied_and_free_at_once),
 		SCRIPTED(with_more_small_packets_share_a_datagram),
 		SCRIPTED(a_burst_of_a_program_that_polls_is_sent_by_the_poll),
+		SCRIPTED(what_pacing_keeps_back_is_not_complete),
+		SCRIPTED(what_the_window_keeps_back_is_not_complete),
 		SCRIPTED(what_fills_a_datagram_does_not_wait),
 		SCRIPTED(the_congestion_window_limits_what_is_in_flight),
 		SCRIPTED(flow_control_stops_at_the_byte),

@@ -247,13 +247,26 @@ static uint64_t time_of(const struct rxd_cc *cc, uint64_t bytes, uint64_t rtt_ns
 	return (uint64_t) ((double) bytes * (double) rtt_ns / ((double) cc->window * faster));
 }
 
-uint64_t rxd_cc_pace(struct rxd_cc *cc, uint64_t now, uint64_t rtt_ns)
+/* burst_of - so far ahead of its time a packet may be sent. */
+static uint64_t burst_of(const struct rxd_cc *cc, uint64_t rtt_ns)
 {
 	uint64_t burst = time_of(cc, (uint64_t) BURST_SEGS * cc->seg, rtt_ns);
 
-	if (burst < BURST_NS)
-		burst = BURST_NS;
+	return burst < BURST_NS ? BURST_NS : burst;
+}
+
+uint64_t rxd_cc_pace(struct rxd_cc *cc, uint64_t now, uint64_t rtt_ns)
+{
+	uint64_t burst = burst_of(cc, rtt_ns);
+
 	return cc->paced_ns > burst ? cc->paced_ns - burst : 0;
+}
+
+bool rxd_cc_admits(const struct rxd_cc *cc, uint64_t now, uint64_t bytes, uint64_t rtt_ns)
+{
+	uint64_t from = cc->paced_ns > now ? cc->paced_ns : now;
+
+	return from + time_of(cc, bytes, rtt_ns) <= now + burst_of(cc, rtt_ns);
 }
 
 void rxd_cc_paced(struct rxd_cc *cc, uint64_t now, uint64_t bytes, uint64_t rtt_ns)

@@ -91,8 +91,14 @@ void rxd_cc_on_persistent(struct rxd_cc *cc, uint64_t now);
 /* rxd_cc_on_idle - no traffic for several RTTs: the window is not that of the path any more. */
 void rxd_cc_on_idle(struct rxd_cc *cc);
 
-/* rxd_cc_pace - when may the next packet be sent?  A time up to @now: at once. */
+/* rxd_cc_pace - when may the next packet be sent?  A time up to @now: at once.
+ * @rtt_ns: here and below 0 while none was measured: then the first window is the limit, and leaves at once (RFC 9002,
+ *          section 7.7)
+ */
 uint64_t rxd_cc_pace(struct rxd_cc *cc, uint64_t now, uint64_t rtt_ns);
+
+/* rxd_cc_admits - does pacing let @bytes more leave by @now? */
+bool rxd_cc_admits(const struct rxd_cc *cc, uint64_t now, uint64_t bytes, uint64_t rtt_ns);
 
 /* rxd_cc_paced - @bytes were sent. */
 void rxd_cc_paced(struct rxd_cc *cc, uint64_t now, uint64_t bytes, uint64_t rtt_ns);

@@ -193,6 +193,11 @@ static void test_pace(void **state)
 		}
 	}
 	assert_in_range(sent, 245, 275);
+	assert_true(!rxd_cc_admits(&cc, now, 20 * SEG, RTT) && rxd_cc_admits(&cc, now + RTT, 5 * SEG, RTT));
+	/* nothing is measured: nothing waits */
+	rxd_cc_init(&cc, RXD_CC_CUBIC, SEG, 0);
+	rxd_cc_paced(&cc, MS, RXD_CC_FIRST * SEG, 0);
+	assert_int_equal(cc.paced_ns, MS);
 	/* on loopback nothing waits */
 	rxd_cc_init(&cc, RXD_CC_CUBIC, SEG, 0);
 	for (sent = 0; sent < 100; sent++) {

@@ -42,6 +42,12 @@ static inline void rxd_rtt_init(struct rxd_rtt *rtt)
 	rtt->few = RXD_RTT_FEW;
 }
 
+/* rxd_rtt_pace - what pacing goes by: a guess must not delay what a path of microseconds carries. */
+static inline uint64_t rxd_rtt_pace(const struct rxd_rtt *rtt)
+{
+	return rtt->min ? rtt->smooth : 0;
+}
+
 /* rxd_rtt_minima - minima over the last samples: the finished window's, or less if there is less.
  * A minimum is never forgotten at once, so that a queue that grows is not taken for the path.
  */
