@@ -303,7 +303,8 @@ const uint8_t *rxd_sec_open(struct rxd_sec *sec, const uint8_t *buf, size_t *len
 	if (!sec->open || *len_p > sec->link->guard->room || !sec_window_fresh(&sec->window, no))
 		return NULL;
 	dir = key_for(sec, buf[offsetof(struct rxd_hdr, flags)] & RXD_F_PHASE, no, now);
-	if (!dir)
+	/* past the cipher's limit nothing opens, also of a peer that has no connection yet */
+	if (!dir || dir->forged >= sec->link->guard->forged_max)
 		return NULL;
 	if (!sec_open(dir, no, &aad, 1, buf + HDR, sealed ? len : 0, buf + HDR + len, out + HDR)) {
 		count_forged(sec, dir);

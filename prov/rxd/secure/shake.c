@@ -268,11 +268,6 @@ enum rxd_took rxd_sec_take(struct rxd_sec *sec, const struct rxd_pkt *pkt)
 
 /* ---- guests ----------------------------------------------------------------------------- */
 
-static struct rxd_sec *guest_at(struct list *node)
-{
-	return container_of(node, struct rxd_sec, node);
-}
-
 /* guest_find - that of the attempt @hello; a repeated HELLO has one. */
 static struct rxd_sec *guest_find(struct rxd_link *link, const struct rxd_hello *hello)
 {
@@ -291,26 +286,34 @@ static bool is_same_host(const struct rxd_link *link, const uint8_t *a, const ui
 
 	if (net_addr_copy(a, link->base.addr_len, &x) || net_addr_copy(b, link->base.addr_len, &y))
 		return !memcmp(a, b, link->base.addr_len);
-	return !net_addr_cmp(&x.sa, &y.sa);
+	return net_addr_same_host(&x.sa, &y.sa);
 }
 
-/* make_room - those that have not proven the key are bounded, of each host and in all; the oldest goes. */
+/* before - which of two guests goes first, of which @a, NULL or older: one that has not proven the key. */
+static struct rxd_sec *before(struct rxd_sec *a, struct rxd_sec *b)
+{
+	return a && (!a->open || b->open) ? a : b;
+}
+
+/* make_room - guests are bounded, of each host and in all; the oldest goes that has not proven the key. */
 static void make_room(struct rxd_link *link, const struct rxd_hello *hello)
 {
-	struct rxd_sec *sec, *oldest = NULL;
+	struct rxd_sec *sec, *of_host = NULL, *of_all = NULL;
 	unsigned cnt = 0;
 
 	if (link->guard->guest_cnt < GUESTS_SOURCE)
 		return;
-	list_for_each_entry(sec, &link->guard->guests, node)
+	list_for_each_entry(sec, &link->guard->guests, node) {
+		of_all = before(of_all, sec);
 		if (is_same_host(link, sec->addr, hello->addr)) {
-			oldest = oldest ? oldest : sec;
+			of_host = before(of_host, sec);
 			cnt++;
 		}
+	}
 	if (cnt >= GUESTS_SOURCE)
-		rxd_sec_drop(oldest);
+		rxd_sec_drop(of_host);
 	else if (link->guard->guest_cnt >= GUESTS_MAX)
-		rxd_sec_drop(guest_at(link->guard->guests.next));
+		rxd_sec_drop(of_all);
 }
 
 static struct rxd_sec *guest_new(struct rxd_link *link, const struct rxd_hello *hello)

@@ -542,6 +542,7 @@ static void captures(void)
 /* ---- many that begin ------------------------------------------------------------------------------- */
 
 #define STRANGERS 1200
+#define CROWD 530		/* more than guests of one host */
 #define STRANGER 40		/* the port of them all */
 
 static struct rxd_cookie stranger_cookie;
@@ -610,6 +611,87 @@ static void strangers_crowd(void)
 	CHECK(run_until(0, 1) && nodes_downs <= 1);
 	CHECK(say(1, 0));
 	bystander();
+	finish();
+}
+
+/* ---- one that has proven the key, and has no connection yet --------------------------------------------- */
+
+static struct captured held;	/* its first sealed HELLO */
+
+static bool hold_hello(unsigned from, unsigned to, const uint8_t *data, size_t len)
+{
+	if (from != PORT(0) || type_of(data) != RXD_HELLO || !is_sealed(data, len))
+		return to == STRANGER && get_cookie(from, to, data, len);
+	if (!held.len)
+		memcpy(held.data, data, held.len = len);
+	return true;
+}
+
+/* hold_guest - node 0 has proven the key to node 1, which waits for its HELLO.  Returns its keys there. */
+static struct rxd_sec *hold_guest(void)
+{
+	uint64_t cid;
+
+	begin();
+	held.len = 0;
+	snet_attack = hold_hello;
+	node_send(nodes[0], &nodes[0]->peers[1], MESSAGE);
+	while (!held.len) {
+		nodes_turn();
+		snet_now = nodes_soonest();
+	}
+	quiet(CLOCK_NS_PER_MS);		/* its Finished has come */
+	memcpy(&cid, held.data + offsetof(struct rxd_hdr, conn), sizeof(cid));
+	return rxd_sec_find(snet_link(PORT(1)), le64toh(cid));
+}
+
+/* The cipher's limit holds for it, too: what it says after it is not taken, and it begins again under other keys. */
+static void forgeries_before_the_connection(void)
+{
+	struct rxd_sec *guest = hold_guest();
+	uint8_t buf[256] = { 0 };
+	int i;
+
+	CHECK(guest && rxd_sec_is_open(guest) && !rxd_sec_conn(guest));
+	snet_link(PORT(1))->guard->forged_max = 100;
+	rxd_put_hdr(buf, RXD_DATA, RXD_F_SEALED | RXD_F_PN, guest->cid, 7);
+	rxd_guard_mark(buf);
+	buf[offsetof(struct rxd_hdr, crc) + 1] = 1;
+	for (i = 0; i < 200; i++)
+		snet_forge(PORT(0), PORT(1), buf, sizeof(buf));
+	quiet(CLOCK_NS_PER_MS);
+	CHECK(guest->rx.forged == 100);
+	snet_forge(PORT(0), PORT(1), held.data, held.len);
+	quiet(CLOCK_NS_PER_MS);
+	CHECK(!rxd_sec_conn(guest));
+	snet_attack = NULL;
+	CHECK(run_until(0, 1));
+	finish();
+}
+
+/* Strangers of the same host, at another port, do not put it out. */
+static void strangers_crowd_a_guest(void)
+{
+	const struct rxd_sec *guest = hold_guest();
+	const uint8_t *bytes = NULL;
+	struct rxd_pkt pkt;
+	uint64_t cid = guest->cid;
+	unsigned i;
+
+	for (i = 0; i < captured_cnt && !bytes; i++)
+		if (captured[i].from == PORT(0) && type_of(captured[i].data) == RXD_HELLO &&
+		    !rxd_parse_protected(captured[i].data, captured[i].len, false, &pkt) && pkt.len)
+			bytes = pkt.data;
+	CHECK(bytes);
+	for (i = 1; i <= CROWD; i++) {
+		stranger_cookie = (struct rxd_cookie) { 0 };
+		stranger_says(i, NULL, 0);
+		stranger_says(i, bytes, pkt.len);
+	}
+	CHECK(snet_link(PORT(1))->guard->guest_cnt == 512 && rxd_sec_find(snet_link(PORT(1)), cid));
+	snet_forge(PORT(0), PORT(1), held.data, held.len);
+	snet_attack = NULL;
+	CHECK(run_until(0, 1) && !nodes_downs);
 	finish();
 }
 
@@ -720,6 +802,8 @@ static void attacks(const char *at)
 	finish();
 	forgeries_are_counted();
 	strangers_crowd();
+	forgeries_before_the_connection();
+	strangers_crowd_a_guest();
 	a_handshake_measures_the_path();
 	completed_sends_leave();
 	keys_are_exchanged();
