@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
-EXTRA_DIST += tests/secure/README.md tests/secure/make_certs
+EXTRA_DIST += tests/secure/README.md tests/secure/levels tests/secure/make_certs
 
 if HAVE_CMOCKA
 if HAVE_TCP
