@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/iov.h"
 #include "conn.h"
 
@@ -46,6 +47,8 @@ static int set_up(void **state)
 	list_init(&conn.items);
 	conn.limit = UINT64_MAX / 2;
 	conn.cc.window = 1 << 20;
+	conn.cc.seg = 1400;
+	poller.base.clock = clock_ns;
 	conn.mtu.now = 1400;
 	return 0;
 }
@@ -128,6 +131,8 @@ static void what_stays_with_the_engine(void **state)
 	conn.cc.window = frame(100) - 1;		/* congestion control */
 	assert_false(rxd_stream_copy(&conn, packet(0, 100)));
 	conn.cc.window = 1 << 20;
+	conn.cc.seg = 1400;
+	poller.base.clock = clock_ns;
 	list_add_tail(&packet(1, 5000)->node, &conn.chan.pending);
 	assert_false(rxd_stream_copy(&conn, packet(0, 100)));	/* it must not overtake */
 	list_del(&pkts[1].node);
