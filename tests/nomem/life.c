@@ -361,10 +361,33 @@ static void take_back(size_t len)
 	await(RECV, "cancelled receive", len);
 }
 
-static void check(const char *what, const char *got, size_t len)
+static void check_in(size_t len)
 {
-	if (memcmp(got, out, len))
-		BAD("WRONG DATA in a %s of %zu bytes", what, len);
+	if (memcmp(in, out, len))
+		BAD("WRONG DATA in a message of %zu bytes", len);
+}
+
+/* A write is in place before its initiator knows, which it does by a socket: an order that the thread sanitizer, with
+ * both in one process, does not see.  So it does not look at these bytes either.
+ */
+#define ORDERED_BY_SOCKET __attribute__((noinline, no_sanitize("thread")))
+
+ORDERED_BY_SOCKET static void clear_far(size_t len)
+{
+	volatile char *at = far;
+
+	while (len--)
+		*at++ = 0;
+}
+
+ORDERED_BY_SOCKET static void check_far(size_t len)
+{
+	const volatile char *at = far;
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		if (at[i] != out[i])
+			BAD("WRONG DATA in a write of %zu bytes, at %zu", len, i);
 }
 
 /* send_one - a message, posted before its receive or after it.  True: it arrived. */
@@ -390,7 +413,7 @@ static bool send_one(size_t len, uint64_t tag, bool unexpected)
 		take_back(len);
 	if (ends[RECV] != ENDED)
 		return false;
-	check("message", in, len);
+	check_in(len);
 	return sent && ends[SEND] == ENDED;
 }
 
@@ -398,7 +421,7 @@ static bool write_one(size_t len)
 {
 	if (!start(WRITE, "write", len, 0) || !await(WRITE, "write", len))
 		return false;
-	check("write", far, len);
+	check_far(len);
 	return true;
 }
 
@@ -410,7 +433,7 @@ static bool transfer(int n, int kind, size_t len)
 	for (i = 0; i < len; i++)
 		out[i] = (char) (3 * i + (size_t) n);
 	memset(in, 0, len);
-	memset(far, 0, len);
+	clear_far(len);
 	return kind < 2 ? send_one(len, (uint64_t) n, kind) : write_one(len);
 }
 
