@@ -206,8 +206,6 @@ static void record_frame(FILE *f, const char *name, const struct xnet_frame *fra
 	put(f, name, buf, len);
 }
 
-#define KOFI_KEY 1	/* of the region that kernel/test/hostile finds when it replays these */
-
 /* The kernel modules speak the compatible format of tcp, and packets of the engine in it. */
 static void record_kofi(FILE *f)
 {
@@ -227,13 +225,12 @@ static void record_kofi(FILE *f)
 	record_frame(f, "tagged", &(struct xnet_frame) { .op = XNET_FRAME_TAGGED, .tag = 0x1234,
 		     .flags = XNET_FRAME_F_DATA, .data = 0x5678 }, NULL);
 	record_frame(f, "read", &(struct xnet_frame) { .op = XNET_FRAME_READ, .ranges = 1,
-		     .range = { { 0x1000, 64, KOFI_KEY } } }, NULL);
-	record_frame(f, "answer", &(struct xnet_frame) { .op = XNET_FRAME_READ_DATA, .len = 64 }, NULL);
+		     .range = { { 0x1000, 64, 0x99 } } }, NULL);
 	record_frame(f, "write", &(struct xnet_frame) { .op = XNET_FRAME_WRITE, .ranges = 1,
-		     .range = { { 0x1000, 0, KOFI_KEY } } }, NULL);
+		     .range = { { 0x1000, 0, 0x99 } } }, NULL);
 	len = wire_put_base(buf, WIRE_ATOMIC, 0, 0, 17, 8);
 	memcpy(buf + len, &amo, sizeof(amo));
-	len = wire_put_rma(buf, len + sizeof(amo), 0x1000, 1, KOFI_KEY);
+	len = wire_put_rma(buf, len + sizeof(amo), 0x1000, 1, 0x99);
 	record_frame(f, "atomic", &(struct xnet_frame) { .op = XNET_FRAME_PACKET, .len = 8,
 		     .packet = (uint8_t) len }, buf);
 	len = wire_put_word(buf, wire_put_base(buf, WIRE_DATA, 0, 0, 17, 8), 0);
@@ -334,7 +331,7 @@ static bool read_kofi(const struct packet *p)
 	if (xnet_frame_get(p->byte, p->len, false, &frame, &why) != p->len)
 		return false;
 	if (frame.op != XNET_FRAME_PACKET)
-		return frame.len == (frame.op == XNET_FRAME_READ_DATA ? 64 : 0) && (!frame.ranges || frame.range[0].key == KOFI_KEY);
+		return !frame.len && (!frame.ranges || frame.range[0].key == 0x99);
 	return !wire_parse(p->byte + XNET_FRAME_MIN, frame.packet, frame.len, &packet) && packet.id == 17;
 }
 
