@@ -450,7 +450,7 @@ static int try_striped(struct tcp_conn *conn, struct eng_pkt *pkt)
 
 	if (ret < 0 || !send_parts(&conn->lanes->base, pkt) || !ret)
 		return ret < 0 ? ret : 0;
-	conn->lanes->base.tx_pkt = NULL;
+	chan_paths_end(&conn->lanes->base);
 	return 1;
 }
 
@@ -605,7 +605,7 @@ static void tx_consume(struct tcp_conn *conn, size_t len, struct list *done)
 		if ((is_striped(pkt) && !send_parts(&conn->lanes->base, pkt)) || part < left)
 			break;
 		if (is_striped(pkt))
-			conn->lanes->base.tx_pkt = NULL;
+			chan_paths_end(&conn->lanes->base);
 		list_del(&pkt->node);
 		list_add_tail(&pkt->node, done);
 	}

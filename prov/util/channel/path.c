@@ -62,3 +62,8 @@ void chan_paths_begin(struct chan_paths *paths, const struct eng_pkt *pkt)
 	for (i = 0; i < paths->cnt; i++)
 		paths->path[i].sent = 0;
 }
+
+void chan_paths_end(struct chan_paths *paths)
+{
+	paths->tx_pkt = NULL;
+}

@@ -79,8 +79,11 @@ static inline size_t chan_path_part(const struct chan_paths *paths, size_t len, 
 	return chan_stripe_at(len, paths->cnt, i + 1) - *off_p;
 }
 
-/* chan_paths_begin - @pkt is the striped packet being sent; nothing happens if it is already. */
+/* chan_paths_begin - @pkt is the striped packet being sent; nothing happens if it is already.
+ * chan_paths_end - all of it has been sent: the next one may lie in the same memory.
+ */
 void chan_paths_begin(struct chan_paths *paths, const struct eng_pkt *pkt);
+void chan_paths_end(struct chan_paths *paths);
 
 /* chan_path_left - the bytes of its part that path @i has not sent.
  * @off_p: [out] where they begin in the payload of @len bytes

@@ -89,7 +89,7 @@ static void all_parts_together_are_the_payload(void **state)
 		assert_int_equal(sent[off], 1);
 	for (i = 0; i < PATHS; i++)
 		assert_int_equal(chan_path_left(&paths, LEN, i, &off), 0);
-	paths.tx_pkt = NULL;
+	chan_paths_end(&paths);			/* another one in the same memory */
 	chan_paths_begin(&paths, &pkt);
 	assert_int_equal(chan_path_left(&paths, LEN, 0, &off), chan_path_part(&paths, LEN, 0, &off));
 	chan_paths_fini(&paths);
