@@ -221,7 +221,7 @@ static int wait_once(struct seat *seat, uint64_t deadline_ns, obj_wait_ready_fn 
 
 	if (deadline_ns && now >= deadline_ns)
 		return -FI_ETIMEDOUT;
-	if (wait->type == FI_WAIT_YIELD)
+	if (wait->kind->yields)
 		return wait_yield(wait);
 	if (idle && obj_spin_begin(idle, &turns, now, deadline_ns, obj_spin_wait_ns()) == OBJ_NEXT_POLL &&
 	    wait_spin(wait, idle, &turns, ready, arg))

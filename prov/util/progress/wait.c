@@ -129,7 +129,7 @@ static const struct obj_wait_kind kinds[] = {
 	[FI_WAIT_SET] = { get_none, try_none, wake_none, .blocks = false },
 	[FI_WAIT_FD] = { get_fd, try_fd, wake_none, .blocks = true, .has_fd = true, .of_sets = true },
 	[FI_WAIT_MUTEX_COND] = { get_pair, try_fd, wake_cond, .blocks = true, .has_fd = true, .of_sets = true },
-	[FI_WAIT_YIELD] = { get_none, try_yield, wake_none, .blocks = true, .of_sets = true },
+	[FI_WAIT_YIELD] = { get_none, try_yield, wake_none, .blocks = true, .of_sets = true, .yields = true },
 	[FI_WAIT_POLLFD] = { get_pollfd, try_fd, wake_none, .blocks = true, .has_fd = true, .of_sets = true },
 };
 

@@ -58,6 +58,7 @@ struct obj_wait_kind {
 	bool blocks;			/* blocking reads may be used */
 	bool has_fd;
 	bool of_sets;			/* wait sets may be of this kind */
+	bool yields;			/* blocking reads yield the processor, and do not sleep */
 };
 
 struct obj_wait {
