@@ -24,7 +24,6 @@
 __extension__ typedef __int128 i128;
 __extension__ typedef unsigned __int128 u128;
 
-#define TYPE_CNT (FI_FLOAT8_E5M2 + 1)
 #define WIDEST 32		/* long double complex */
 #define CHUNK 128		/* bytes that are computed before any is written */
 
@@ -90,7 +89,7 @@ SHORT_REAL(bf16, uint16_t)
 SHORT_REAL(e4m3, uint8_t)
 SHORT_REAL(e5m2, uint8_t)
 
-static const struct element_type types[TYPE_CNT] = {
+static const struct element_type types[] = {
 	INTEGER_TYPES,
 	[FI_INT128] = { 16, { INTEGER_ROW(i128) } },
 	[FI_UINT128] = { 16, { INTEGER_ROW(u128) } },
@@ -105,6 +104,8 @@ static const struct element_type types[TYPE_CNT] = {
 	[FI_FLOAT8_E4M3] = { 1, { ORDER_ROW(e4m3) } },
 	[FI_FLOAT8_E5M2] = { 1, { ORDER_ROW(e5m2) } },
 };
+
+#define TYPE_CNT (sizeof(types) / sizeof(*types))
 
 size_t eng_atomic_size(enum fi_datatype datatype)
 {
