@@ -90,6 +90,7 @@ rxd_tests = \
 	prov/rxd/recovery/ranges_test \
 	prov/rxd/test/restart_test \
 	prov/rxd/test/sim_cm_test \
+	prov/rxd/test/sim_guest_test \
 	prov/rxd/test/sim_migration_test \
 	prov/rxd/test/sim_protected_test \
 	prov/rxd/test/sim_test \
@@ -141,9 +142,11 @@ prov_rxd_test_restart_test_LDADD = src/libfabric.la
 rxd_sim_sources = prov/util/obj/test/fake_prog.h prov/rxd/test/sim_nodes.c prov/rxd/test/sim_nodes.h prov/rxd/test/sim_net.c prov/rxd/test/sim_net.h \
 	prov/rxd/test/foreign.h
 rxd_sim_libs = prov/rxd/librxdlink.la $(prov_util_libs) src/libfabric.la
-prov_rxd_test_sim_protected_test_SOURCES = prov/rxd/test/sim_protected_test.c prov/rxd/test/sim_run.h \
-	prov/rxd/test/log_text.h $(rxd_sim_sources)
+prov_rxd_test_sim_protected_test_SOURCES = prov/rxd/test/sim_protected_test.c prov/rxd/test/sim_attack.h \
+	prov/rxd/test/sim_run.h prov/rxd/test/log_text.h $(rxd_sim_sources)
 prov_rxd_test_sim_protected_test_LDADD = $(rxd_sim_libs)
+prov_rxd_test_sim_guest_test_SOURCES = prov/rxd/test/sim_guest_test.c prov/rxd/test/sim_attack.h $(rxd_sim_sources)
+prov_rxd_test_sim_guest_test_LDADD = $(rxd_sim_libs)
 prov_rxd_test_sim_test_SOURCES = prov/rxd/test/sim_test.c prov/rxd/test/sim_run.h prov/rxd/test/log_text.h $(rxd_sim_sources)
 prov_rxd_test_sim_test_LDADD = $(rxd_sim_libs)
 prov_rxd_test_sim_cm_test_SOURCES = prov/rxd/test/sim_cm_test.c $(rxd_sim_sources)
