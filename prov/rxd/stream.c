@@ -12,8 +12,6 @@
 #include "conn.h"
 
 #define HEADS (2 * RXD_HEAD_MAX)	/* what waits is less than a datagram: it leaves in two */
-#define PACE_NEAR_NS (CLOCK_NS_PER_MS / 2)	/* half of what pacing lets leave at once (cc.c) */
-#define PACE_FEW 5			/* packets, the same */
 
 static size_t frame_size(const struct eng_pkt *pkt)
 {
@@ -80,7 +78,9 @@ static uint8_t *room_for(struct rxd_conn *conn, size_t size)
 /* is_paced_out - would @bytes have to wait for their time?  That of the last packet answers without a clock for most. */
 static bool is_paced_out(const struct rxd_conn *conn, uint64_t bytes)
 {
-	if (conn->cc.paced_ns <= conn->loss.last_ns + PACE_NEAR_NS && bytes <= PACE_FEW * (uint64_t) conn->cc.seg)
+	/* half of a burst is in use at most, and these bytes take no more than the other half */
+	if (conn->cc.paced_ns <= conn->loss.last_ns + RXD_CC_BURST_NS / 2 &&
+	    bytes <= RXD_CC_BURST_SEGS / 2 * (uint64_t) conn->cc.seg)
 		return false;
 	return !rxd_cc_admits(&conn->cc, rxd_now(rxd_conn_poller(conn)), bytes, rxd_rtt_pace(&conn->rtt));
 }

@@ -19,8 +19,6 @@ static double cube_root(double x)
 #define C 0.4				/* packets per second cubed */
 #define BETA 0.7
 #define ALPHA (3 * (1 - BETA) / (1 + BETA))
-#define BURST_NS 1000000		/* a timer may be late by this: so much is sent at once */
-#define BURST_SEGS 10
 #define LOSING_SHIFT 8			/* the share of losses is averaged over some 256 packets */
 #define BBR_LOSING (RXD_CC_ALL / 50)	/* random loss for BBR in any case */
 #define QUEUE_NS 1000000		/* variation of the RTT without a queue */
@@ -250,9 +248,9 @@ static uint64_t time_of(const struct rxd_cc *cc, uint64_t bytes, uint64_t rtt_ns
 /* burst_of - so far ahead of its time a packet may be sent. */
 static uint64_t burst_of(const struct rxd_cc *cc, uint64_t rtt_ns)
 {
-	uint64_t burst = time_of(cc, (uint64_t) BURST_SEGS * cc->seg, rtt_ns);
+	uint64_t burst = time_of(cc, (uint64_t) RXD_CC_BURST_SEGS * cc->seg, rtt_ns);
 
-	return burst < BURST_NS ? BURST_NS : burst;
+	return burst < RXD_CC_BURST_NS ? RXD_CC_BURST_NS : burst;
 }
 
 uint64_t rxd_cc_pace(struct rxd_cc *cc, uint64_t now, uint64_t rtt_ns)

@@ -21,6 +21,10 @@
 #include "bbr.h"
 #include "rtt.h"
 
+/* What pacing lets leave at once: what is due within this time, since a timer may be late by that, or so many segments. */
+#define RXD_CC_BURST_NS 1000000
+#define RXD_CC_BURST_SEGS 10
+
 enum rxd_cc_kind {
 	RXD_CC_CUBIC,
 	RXD_CC_BBR,

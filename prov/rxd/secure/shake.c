@@ -289,8 +289,8 @@ static bool is_same_host(const struct rxd_link *link, const uint8_t *a, const ui
 	return net_addr_same_host(&x.sa, &y.sa);
 }
 
-/* before - which of two guests goes first, of which @a, NULL or older: one that has not proven the key. */
-static struct rxd_sec *before(struct rxd_sec *a, struct rxd_sec *b)
+/* guest_to_drop - which of two guests goes first, of which @a is NULL or older: one that has not proven the key. */
+static struct rxd_sec *guest_to_drop(struct rxd_sec *a, struct rxd_sec *b)
 {
 	return a && (!a->open || b->open) ? a : b;
 }
@@ -304,9 +304,9 @@ static void make_room(struct rxd_link *link, const struct rxd_hello *hello)
 	if (link->guard->guest_cnt < GUESTS_SOURCE)
 		return;
 	list_for_each_entry(sec, &link->guard->guests, node) {
-		of_all = before(of_all, sec);
+		of_all = guest_to_drop(of_all, sec);
 		if (is_same_host(link, sec->addr, hello->addr)) {
-			of_host = before(of_host, sec);
+			of_host = guest_to_drop(of_host, sec);
 			cnt++;
 		}
 	}
