@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* fits - of the @len characters of a line: up to the last space within @width, or as many as fit where no word ends. */
-static size_t fits(const char *text, size_t len, size_t width)
+/* part_len - of the @len characters of a line: up to the last space within @width, or as many as fit where no word ends. */
+static size_t part_len(const char *text, size_t len, size_t width)
 {
 	size_t end = width;
 
@@ -23,7 +23,7 @@ bool fold_next(struct fold *fold, char line[FOLD_WIDTH_MAX + 1])
 
 	if (!*fold->text)
 		return false;
-	part = fits(fold->text, len, fold->width - indent);
+	part = part_len(fold->text, len, fold->width - indent);
 	snprintf(line, FOLD_WIDTH_MAX + 1, "%*s%.*s", (int) indent, "", (int) part, fold->text);
 	fold->goes_on = part < len;
 	fold->text += part;
