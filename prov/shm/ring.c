@@ -3,6 +3,9 @@
 
 #include "ring.h"
 
+#include "base/clock.h"
+#include "base/copy.h"
+
 #define MASK ((uint64_t) SHM_DATA_SIZE - 1)
 
 /* to_begin - bytes from position @bytes to the end of the ring. */
@@ -68,6 +71,23 @@ void *shm_out_data(struct shm_out *out, size_t len, unsigned *kind_p)
 	if (at + len > out->touched)
 		out->touched = (uint32_t) (at + len);
 	return out->seg->data + at;
+}
+
+void shm_out_copy(struct shm_out *out, void *to, const void *from, size_t len)
+{
+	uint64_t start;
+
+	if (len < SHM_STREAM_MIN) {
+		copy_ahead(to, from, len);
+	} else if (shm_far_due(&out->far)) {
+		start = clock_ns();
+		copy_ahead(to, from, len);
+		shm_far_sample(&out->far, len, clock_ns() - start);
+	} else if (out->far.far) {
+		copy_stream(to, from, len);
+	} else {
+		copy_ahead(to, from, len);
+	}
 }
 
 /* data_len - bytes of an item in the data ring; SIZE_MAX: impossible. */

@@ -39,6 +39,45 @@
 #define SHM_PULL_MIN (8u << 10)
 #define SHM_EARLY_MAX (128u << 10)	/* shorter payload that is read, and unexpected, is copied after a few polls */
 
+/* ---- how payload is copied into the data ring -------------------------------------------- */
+
+/* A plain copy fetches each line from the receiver's cache.  Where that takes longer than SHM_FAR_LINE_NS a line, the
+ * two processors share no cache, and payload of SHM_STREAM_MIN bytes and more is copied past the caches.  Processors
+ * change, so of each SHM_FAR_EVERY such payloads the first SHM_FAR_SAMPLES are copied plainly, and the least
+ * of their times says how the others are.  Measured, nanoseconds a line in a stream of 4 KiB: between processors of two
+ * caches 33 to 47 plainly and 6 to 9 past the caches; 1 KiB 44 and 18; at 512 bytes the two are equal.  Between processors
+ * that share a cache a plain copy of 2 KiB has 2.1 times the bandwidth of one past the caches.
+ */
+#define SHM_FAR_LINE_NS 16
+#define SHM_FAR_SAMPLES 4
+#define SHM_FAR_EVERY 1024
+#define SHM_STREAM_MIN 1024	/* bytes */
+
+struct shm_far {
+	uint32_t payloads;	/* so many of SHM_FAR_EVERY were copied */
+	uint32_t line_ns;	/* the least time of a line in a plain copy */
+	bool far;		/* the last SHM_FAR_SAMPLES said so */
+};
+
+/* shm_far_due - is the next copy a plain one that is timed? */
+static inline bool shm_far_due(struct shm_far *far)
+{
+	if (far->payloads == SHM_FAR_EVERY)
+		far->payloads = 0;
+	return far->payloads++ < SHM_FAR_SAMPLES;
+}
+
+/* shm_far_sample - a plain copy of @len bytes took @ns. */
+static inline void shm_far_sample(struct shm_far *far, size_t len, uint64_t ns)
+{
+	uint64_t line_ns = ns * SHM_LINE / len;
+
+	if (far->payloads == 1 || line_ns < far->line_ns)
+		far->line_ns = line_ns < UINT32_MAX ? (uint32_t) line_ns : UINT32_MAX;
+	if (far->payloads == SHM_FAR_SAMPLES)
+		far->far = far->line_ns > SHM_FAR_LINE_NS;
+}
+
 /* ---- the sender's end ------------------------------------------------------------------ */
 
 struct shm_out {
@@ -56,6 +95,7 @@ struct shm_out {
 	/* up to here lies what short packets need */
 	uint64_t looked_bytes;	/* bytes, when seen_bytes was last read for another packet */
 	uint32_t touched;	/* bytes of the data ring, from its beginning, that were ever used */
+	struct shm_far far;
 	uint64_t stall;		/* number of the last STALL, plus 1; 0: none */
 	uint64_t wait_ns;	/* since when packets wait for room; 0: none do */
 	uint64_t slow_until;	/* the receiver is taken for slow until then */
@@ -106,6 +146,9 @@ static inline struct shm_slot *shm_out_slot(const struct shm_out *out)
  * @kind_p: [in,out] SHM_SKIP is added if it begins at the beginning
  */
 void *shm_out_data(struct shm_out *out, size_t len, unsigned *kind_p);
+
+/* shm_out_copy - @len bytes of payload to the place that shm_out_data() gave. */
+void shm_out_copy(struct shm_out *out, void *to, const void *from, size_t len);
 
 /* shm_out_publish - the slot and its data are complete: let the receiver see them. */
 static inline void shm_out_publish(struct shm_out *out, unsigned kind, size_t hdr_len, size_t len)

@@ -100,10 +100,11 @@ static bool put_one(struct both *b, uint64_t no)
 	memset(hdr, (int) no, hdr_of(no));
 	memcpy(hdr, &no, sizeof(no));
 	memset(bytes, (int) no, len);
+	b->out.far = (struct shm_far) { .payloads = SHM_FAR_SAMPLES, .far = no % 2 };
 	if (kind == SHM_SHORT)
 		memcpy(payload, bytes, len);
 	else
-		memcpy(payload, bytes, len);
+		shm_out_copy(&b->out, payload, bytes, len);
 	shm_out_publish(&b->out, kind, hdr_of(no), len);
 	return true;
 }
@@ -233,6 +234,32 @@ static void single_packets_after_a_burst_use_what_it_has_used(void **state)
 	shm_in_release(&b->in);
 	farthest(b, 0);
 	assert_in_range(farthest(b, 0), SHM_DATA_NEAR - 512, SHM_DATA_NEAR + SHM_LOOK_BYTES);
+}
+
+/* ---- how payload is copied: the rule alone, with made-up times ---------------------------------- */
+
+/* streamed - of SHM_FAR_EVERY payloads of 4 KiB, how many go past the caches?  A plain copy takes @ns. */
+static unsigned streamed(struct shm_far *far, uint64_t ns)
+{
+	unsigned i, cnt = 0;
+
+	for (i = 0; i < SHM_FAR_EVERY; i++)
+		if (shm_far_due(far))
+			shm_far_sample(far, 4096, i == 1 ? 100 * ns : ns);	/* one is interrupted */
+		else
+			cnt += far->far;
+	return cnt;
+}
+
+static void payload_for_a_far_processor_goes_past_the_caches(void **state)
+{
+	const uint64_t near_ns = 4096 / SHM_LINE * SHM_FAR_LINE_NS, far_ns = near_ns + 4096 / SHM_LINE;
+	struct shm_far far = { 0 };
+
+	assert_int_equal(streamed(&far, near_ns), 0);
+	assert_int_equal(streamed(&far, far_ns), SHM_FAR_EVERY - SHM_FAR_SAMPLES);
+	assert_int_equal(streamed(&far, near_ns), 0);	/* it has moved */
+	shm_far_sample(&far, 4096, UINT64_MAX / SHM_LINE);	/* a time without bound */
 }
 
 /* ---- receivers that take packets late: rules alone, with made-up times -------------------------- */
@@ -365,6 +392,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(single_packets_after_a_burst_use_what_it_has_used,
 						make, unmake),
 		cmocka_unit_test_setup_teardown(single_packets_reuse_the_beginning, make, unmake),
+		cmocka_unit_test(payload_for_a_far_processor_goes_past_the_caches),
 		cmocka_unit_test(a_receiver_is_slow_when_packets_waited_long),
 		cmocka_unit_test_setup_teardown(lap_numbers_wrap, make, unmake),
 		cmocka_unit_test_setup_teardown(impossible_counters_are_detected, make, unmake),

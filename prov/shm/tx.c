@@ -9,7 +9,6 @@
 #include <rdma/fi_errno.h>
 
 #include "base/clock.h"
-#include "base/copy.h"
 #include "base/iov.h"
 #include "link.h"
 
@@ -63,10 +62,10 @@ static inline int put_short(struct shm_conn *conn, struct eng_pkt *pkt)
 }
 
 /* put_payload - bytes @off .. @off + @len of the payload go to the data ring. */
-static void put_payload(const struct eng_pkt *pkt, size_t off, uint8_t *to, size_t len)
+static void put_payload(struct shm_out *out, const struct eng_pkt *pkt, size_t off, uint8_t *to, size_t len)
 {
 	if (__builtin_expect(pkt->iov_cnt == 1, 1))
-		copy_ahead(to, (const char *) pkt->iov[0].iov_base + off, len);
+		shm_out_copy(out, to, (const char *) pkt->iov[0].iov_base + off, len);
 	else if (len)
 		iov_gather(pkt->iov, pkt->iov_cnt, off, to, len);
 }
@@ -92,7 +91,7 @@ static int put_data(struct shm_conn *conn, struct eng_pkt *pkt)
 	if (!data)
 		return -FI_EAGAIN;
 	data = put_hdr(conn, pkt, SHM_DATA, data);
-	put_payload(pkt, 0, data, pkt->len);
+	put_payload(&conn->out, pkt, 0, data, pkt->len);
 	publish_item(conn, kind, pkt->hdr_len, pkt->len);
 	return 1;
 }
@@ -114,7 +113,7 @@ static bool put_piece(struct shm_conn *conn, struct eng_pkt *pkt, size_t len)
 		memcpy(shm_out_slot(out)->body, &total, sizeof(total));
 		data = put_hdr(conn, pkt, what, data);
 	}
-	put_payload(pkt, pkt->sent, data, len);
+	put_payload(out, pkt, pkt->sent, data, len);
 	publish_item(conn, kind, hdr_len, len);
 	pkt->sent += len;
 	return true;

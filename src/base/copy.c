@@ -30,3 +30,44 @@ void copy_ahead(void *to, const void *from, size_t len)
 	}
 	memcpy((char *) to + at, (const char *) from + at, len - at);
 }
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+
+#define WORD sizeof(__m128i)
+
+/* stream_lines - @len: a multiple of LINE. */
+static void stream_lines(char *to, const char *from, size_t len)
+{
+	__m128i a, b, c, d;
+	size_t at;
+
+	for (at = 0; at < len; at += LINE) {
+		a = _mm_loadu_si128((const __m128i *) (from + at));
+		b = _mm_loadu_si128((const __m128i *) (from + at + WORD));
+		c = _mm_loadu_si128((const __m128i *) (from + at + 2 * WORD));
+		d = _mm_loadu_si128((const __m128i *) (from + at + 3 * WORD));
+		_mm_stream_si128((__m128i *) (to + at), a);
+		_mm_stream_si128((__m128i *) (to + at + WORD), b);
+		_mm_stream_si128((__m128i *) (to + at + 2 * WORD), c);
+		_mm_stream_si128((__m128i *) (to + at + 3 * WORD), d);
+	}
+	_mm_sfence();
+}
+
+void copy_stream(void *to, const void *from, size_t len)
+{
+	size_t lines = (uintptr_t) to % WORD ? 0 : len / LINE * LINE;
+
+	stream_lines(to, from, lines);
+	memcpy((char *) to + lines, (const char *) from + lines, len - lines);
+}
+
+#else
+
+void copy_stream(void *to, const void *from, size_t len)
+{
+	copy_ahead(to, from, len);
+}
+
+#endif

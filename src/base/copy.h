@@ -33,4 +33,9 @@ static inline void copy_short(void *to, const void *from, size_t len)
  */
 void copy_ahead(void *to, const void *from, size_t len);
 
+/* copy_stream - memcpy() that bypasses the caches: it fetches no line of @to, which is best aligned to 16
+ * bytes.  What it wrote is visible to others before anything that is written after it.
+ */
+void copy_stream(void *to, const void *from, size_t len);
+
 #endif

@@ -30,7 +30,7 @@ static void copies(void **state)
 }
 
 /* To and from many alignments: every length to 140, then each 251st. */
-static void asks_ahead(void **state)
+static void long_copies_are_whole(void **state)
 {
 	static _Alignas(64) char from[9000], to[9000], want[9000];
 	size_t len, a, b, i;
@@ -45,6 +45,9 @@ static void asks_ahead(void **state)
 				memcpy(want + b, from + a, len);
 				copy_ahead(to + b, from + a, len);
 				assert_memory_equal(to, want, len + 100);
+				memset(to, 0x55, len + 100);
+				copy_stream(to + b, from + a, len);
+				assert_memory_equal(to, want, len + 100);
 			}
 }
 
@@ -52,7 +55,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(copies),
-		cmocka_unit_test(asks_ahead),
+		cmocka_unit_test(long_copies_are_whole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
