@@ -215,6 +215,8 @@ static void push_waiting(struct rxd_poller *poller, uint64_t now)
 			rxd_conn_rearm(conn, now);
 	}
 	list_splice_tail(&again, &poller->base.dirty);
+	if (list_empty(&poller->base.dirty))
+		obj_prog_unstaged(poller->base.base.prog);
 }
 
 /* ---- polling ------------------------------------------------------------------------ */

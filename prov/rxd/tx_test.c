@@ -78,9 +78,12 @@ static void a_burst_of_a_program_that_polls_is_sent_by_the_poll(void **state)
 	for (i = 0; i < 10; i++)
 		assert_int_equal(rxd_tx_send(conn, scripted_pkt(&pkt, 10, 0)), 1);
 	assert_int_equal(tap_cnt, 1);
+	assert_true(atomic_load(&rxd_conn_poller(conn)->base.base.prog->staged));
 	scripted_poll();
 	assert_int_equal(tap_cnt, 2);
 	covers(0, base, base + 10 * (FRAME + 10));
+	/* reading the last completion polls no more */
+	assert_false(atomic_load(&rxd_conn_poller(conn)->base.base.prog->staged));
 }
 
 /* A program that has seen its send complete may never poll again. */

@@ -206,6 +206,8 @@ static void push_waiting(struct rxm_poller *poller)
 {
 	poller->blocked = false;
 	chan_poller_drain(&poller->chan.dirty, push_conn);
+	if (list_empty(&poller->chan.dirty))
+		obj_prog_unstaged(poller->chan.base.prog);
 }
 
 static int resume_conn(struct list *item)
@@ -270,6 +272,8 @@ static __attribute__((noinline)) int push_out(struct rxm_poller *poller, unsigne
 	int done;
 
 	poller->posted = false;
+	if (list_empty(&poller->chan.dirty))
+		obj_prog_unstaged(poller->chan.base.prog);
 	list_for_each_entry(dom, &poller->doms, base.node)
 		stages |= rxm_dom_stages(dom);
 	if (!stages)

@@ -24,9 +24,12 @@ static void the_first_of_a_burst_is_sent_at_once(void **state)
 	for (i = 0; i < 5; i++)
 		fake_send(peer, 40, 0);
 	assert_int_equal(msg_prov.sends, before + 1);
+	assert_true(atomic_load(&fake_prog.staged));
 	rig_polls(1);
 	assert_int_equal(msg_prov.sends, before + 2);
 	assert_int_equal(rig_sent(ep).cnt, 5);
+	/* reading the last completion polls no more */
+	assert_false(atomic_load(&fake_prog.staged));
 	assert_int_equal(peer->done_cnt, 6);
 	fake_close(a, 0);
 }
