@@ -192,6 +192,34 @@ static void oversize(void **state)
 	free(buf);
 }
 
+/* A buffer in the upper half of the address space is fine, one that reaches beyond its end is not. */
+static void lengths_that_wrap(void **state)
+{
+	struct world *w = *state;
+	struct end *a = &w->end[0];
+	char buf[8] = "";
+	struct iovec sums[2] = { { buf, SIZE_MAX }, { buf, 2 } };
+	char *upper = (char *) (UINTPTR_MAX / 2), *end = (char *) (UINTPTR_MAX - 99);
+	struct fi_cq_err_entry err;
+	int i;
+
+	assert_int_equal(fi_send(a->ep, buf, SIZE_MAX, NULL, a->to[1], NULL), -FI_EINVAL);
+	assert_int_equal(fi_inject(a->ep, buf, SIZE_MAX, a->to[1]), -FI_EINVAL);
+	assert_int_equal(fi_sendv(a->ep, sums, NULL, 2, a->to[1], NULL), -FI_EINVAL);
+	for (i = 0; i < 2; i++) {	/* the first receive has to make memory */
+		assert_int_equal(fi_recv(a->ep, end, 101, NULL, FI_ADDR_UNSPEC, NULL), -FI_EINVAL);
+		assert_int_equal(fi_recv(a->ep, buf, SIZE_MAX, NULL, FI_ADDR_UNSPEC, NULL), -FI_EINVAL);
+		assert_int_equal(fi_recv(a->ep, NULL, SIZE_MAX, NULL, FI_ADDR_UNSPEC, NULL), -FI_EINVAL);
+		assert_int_equal(fi_recvv(a->ep, sums, NULL, 2, FI_ADDR_UNSPEC, NULL), -FI_EINVAL);
+		OK(fi_recv(a->ep, upper, 100, NULL, FI_ADDR_UNSPEC, upper));
+		OK(fi_recv(a->ep, end, 100, NULL, FI_ADDR_UNSPEC, end));
+		OK(fi_cancel(&a->ep->fid, upper));
+		wait_err(a->cq, &err);
+		OK(fi_cancel(&a->ep->fid, end));
+		wait_err(a->cq, &err);
+	}
+}
+
 static void without_buffer(void **state)
 {
 	struct world *w = *state;
@@ -593,6 +621,7 @@ int main(void)
 		BOTH(every_call),
 		BOTH(every_size),
 		BOTH(oversize),
+		BOTH(lengths_that_wrap),
 		BOTH(without_buffer),
 		BOTH(truncated),
 		BOTH(bad_arguments),

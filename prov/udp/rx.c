@@ -17,7 +17,25 @@
 
 /* ---- posting --------------------------------------------------------------- */
 
-/* @dev: @iov is its buffer; NULL: the program's */
+/* rx_fill - describe and post a receive.  Locked.
+ * @dev: @iov is its buffer; NULL: the program's
+ */
+static inline __attribute__((always_inline)) void
+rx_fill(struct udp_ep *ep, struct udp_rx *rx, const struct iovec *iov, size_t cnt, void *context, uint64_t flags,
+	struct udp_dev *dev)
+{
+	rx->context = context;
+	rx->want = obj_ep_want_rx_comp(&ep->base, flags);
+	rx->kind = flags & FI_MULTI_RECV ? UDP_RX_MULTI : 0;
+	if (dev) {
+		rx->kind |= UDP_RX_DEVICE;
+		rx->dev = dev;
+	}
+	rx->iov[0].iov_len = sizeof(struct udp_hdr);
+	rx->iov_cnt = udp_iov_put(rx->iov, 1, iov, cnt);
+	list_add_tail(&rx->node, &ep->posted);
+}
+
 static inline __attribute__((always_inline)) ssize_t
 rx_post(struct udp_ep *ep, const struct iovec *iov, size_t cnt, void *context, uint64_t flags,
 	struct udp_dev *dev)
@@ -35,16 +53,7 @@ rx_post(struct udp_ep *ep, const struct iovec *iov, size_t cnt, void *context, u
 		lock_put(&prog->lock);
 		return -FI_EAGAIN;
 	}
-	rx->context = context;
-	rx->want = obj_ep_want_rx_comp(&ep->base, flags);
-	rx->kind = flags & FI_MULTI_RECV ? UDP_RX_MULTI : 0;
-	if (dev) {
-		rx->kind |= UDP_RX_DEVICE;
-		rx->dev = dev;
-	}
-	rx->iov[0].iov_len = sizeof(struct udp_hdr);
-	rx->iov_cnt = udp_iov_put(rx->iov, 1, iov, cnt);
-	list_add_tail(&rx->node, &ep->posted);
+	rx_fill(ep, rx, iov, cnt, context, flags, dev);
 	/* While the set of descriptors is in use, a socket without posted receives is not in it. */
 	if (__builtin_expect(ep->poller->armed, 0) && !(ep->sock.interest & POLLIN))
 		udp_ep_watch(ep);
@@ -52,13 +61,38 @@ rx_post(struct udp_ep *ep, const struct iovec *iov, size_t cnt, void *context, u
 	return 0;
 }
 
+static __attribute__((noinline)) ssize_t post_buf(struct obj_ep_handle *h, void *buf, size_t len, void *context)
+{
+	struct iovec iov = { buf, len };
+
+	return rx_post(udp_ep_of(h->ep), &iov, 1, context, h->rx_op_flags, NULL);
+}
+
+/* rx_is_plain - is there nothing to be called for a receive: no lock, no memory, no descriptor?  A buffer in the
+ * lower half of the address space does not reach beyond its end.
+ */
+static inline bool rx_is_plain(const struct udp_ep *ep, const void *buf, size_t len)
+{
+	return ep->poller && !ep->poller->armed && ep->base.prog->lock.kind == LOCK_NONE && ep->rx_pool.free &&
+	       ((uintptr_t) buf | len) <= SIZE_MAX / 2;
+}
+
+/* Most receives are plain, and save no registers. */
 ssize_t udp_recv(struct fid_ep *fid, void *buf, size_t len, void *desc, fi_addr_t src,
 		 void *context)
 {
 	struct obj_ep_handle *h = obj_ep_handle_of(fid);
+	struct udp_ep *ep = udp_ep_of(h->ep);
+	struct lock *lock = &ep->base.prog->lock;
 	struct iovec iov = { buf, len };
 
-	return rx_post(udp_ep_of(h->ep), &iov, 1, context, h->rx_op_flags, NULL);
+	if (__builtin_expect(!rx_is_plain(ep, buf, len), 0))
+		return post_buf(h, buf, len, context);
+	lock_get(lock);
+	rx_fill(ep, pool_get(&ep->rx_pool), &iov, 1, context, h->rx_op_flags, NULL);
+	lock_is_none(lock);
+	lock_put(lock);
+	return 0;
 }
 
 ssize_t udp_recvv(struct fid_ep *fid, const struct iovec *iov, void **desc, size_t cnt,

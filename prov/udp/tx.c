@@ -367,6 +367,11 @@ static inline int tx_start(struct udp_ep *ep, const struct op *op)
 	return is_full(ret) ? -FI_EAGAIN : ret;
 }
 
+static __attribute__((noinline, cold)) ssize_t tx_too_long(const struct op *op)
+{
+	return iov_asked(op->iov, op->cnt) == SIZE_MAX ? -FI_EINVAL : -FI_EMSGSIZE;
+}
+
 /* Check what holds for all send calls, and send under the lock. */
 static inline ssize_t tx_post(struct udp_ep *ep, const struct op *op)
 {
@@ -376,7 +381,7 @@ static inline ssize_t tx_post(struct udp_ep *ep, const struct op *op)
 	if (__builtin_expect(!ep->poller, 0))
 		return -FI_EOPBADSTATE;
 	if (__builtin_expect(op->len > (op->flags & FI_INJECT ? ep->max_inject : ep->max_msg), 0))
-		return iov_asked(op->iov, op->cnt) == SIZE_MAX ? -FI_EINVAL : -FI_EMSGSIZE;
+		return tx_too_long(op);
 	lock_get(&prog->lock);
 	ret = tx_start(ep, op);
 	lock_put(&prog->lock);
@@ -384,14 +389,14 @@ static inline ssize_t tx_post(struct udp_ep *ep, const struct op *op)
 }
 
 /* A call without a flags argument: the endpoint's default flags, and @extra. */
-static inline ssize_t tx_default(struct fid_ep *fid, const struct iovec *iov, size_t cnt,
+static inline ssize_t tx_default(struct fid_ep *fid, const struct iovec *iov, size_t cnt, size_t len,
 				 uint64_t data, fi_addr_t dest, void *context, uint64_t extra)
 {
 	struct obj_ep_handle *h = obj_ep_handle_of(fid);
 	struct op op = {
 		.iov = iov,
 		.cnt = cnt,
-		.len = iov_asked(iov, cnt),
+		.len = len,
 		.data = data,
 		.dest = dest,
 		.context = context,
@@ -424,7 +429,7 @@ ssize_t udp_send(struct fid_ep *fid, const void *buf, size_t len, void *desc,
 {
 	struct iovec iov = { (void *) buf, len };
 
-	return tx_default(fid, &iov, 1, 0, dest, context, 0);
+	return tx_default(fid, &iov, 1, len, 0, dest, context, 0);
 }
 
 ssize_t udp_sendv(struct fid_ep *fid, const struct iovec *iov, void **desc, size_t cnt,
@@ -432,7 +437,7 @@ ssize_t udp_sendv(struct fid_ep *fid, const struct iovec *iov, void **desc, size
 {
 	if (cnt > UDP_IOV_MAX)
 		return -FI_EINVAL;
-	return tx_default(fid, iov, cnt, 0, dest, context, 0);
+	return tx_default(fid, iov, cnt, iov_asked(iov, cnt), 0, dest, context, 0);
 }
 
 ssize_t udp_senddata(struct fid_ep *fid, const void *buf, size_t len, void *desc,
@@ -440,7 +445,7 @@ ssize_t udp_senddata(struct fid_ep *fid, const void *buf, size_t len, void *desc
 {
 	struct iovec iov = { (void *) buf, len };
 
-	return tx_default(fid, &iov, 1, data, dest, context, FI_REMOTE_CQ_DATA);
+	return tx_default(fid, &iov, 1, len, data, dest, context, FI_REMOTE_CQ_DATA);
 }
 
 ssize_t udp_inject(struct fid_ep *fid, const void *buf, size_t len, fi_addr_t dest)

@@ -23,7 +23,9 @@ static inline void *iov_at(const struct iovec *iov, size_t off)
 /* iov_wraps - do @len bytes at @addr reach beyond the address space?  All of it, from 0 on, do not. */
 static inline bool iov_wraps(uint64_t addr, uint64_t len)
 {
-	return addr + len < len && addr + len;
+	uint64_t end;
+
+	return __builtin_expect(__builtin_add_overflow(addr, len, &end), 0) && end;
 }
 
 /* iov_asked - the sum of the lengths of a list that a program has passed; SIZE_MAX, which no call takes:
