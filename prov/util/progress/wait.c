@@ -147,6 +147,7 @@ int obj_wait_init(struct obj_wait *wait, enum fi_wait_obj type, obj_wait_ready_f
 	int side;
 
 	wait->type = type;
+	wait->paired = type == FI_WAIT_MUTEX_COND || type == FI_WAIT_SET;
 	wait->kind = obj_wait_kind_of(type, false);
 	if (!wait->kind)
 		return -FI_EINVAL;

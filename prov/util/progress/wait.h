@@ -64,6 +64,7 @@ struct obj_wait_kind {
 struct obj_wait {
 	enum fi_wait_obj type;		/* as opened */
 	struct obj_wake wake;		/* who sleeps, under waker.lock but for @armed */
+	bool paired;			/* the program waits by a mutex and a condition, its own or those of the set */
 	struct obj_feed feed;		/* groups to drive while waiting */
 	struct obj_waker waker;
 	pthread_mutex_t fd_lock;	/* guards @set_fd and obj_source.seen; taken before any prog->lock */
@@ -150,7 +151,7 @@ void obj_wait_unpass(struct obj_wait *wait);
 
 static inline void obj_wait_called(struct obj_wait *wait)
 {
-	if (__builtin_expect(wait->type == FI_WAIT_MUTEX_COND || wait->type == FI_WAIT_SET, 0))
+	if (__builtin_expect(wait->paired, 0))
 		obj_wait_unpass(wait);
 }
 
