@@ -131,6 +131,8 @@ static void test_text(void **state)
 	static const struct { const char *host; uint16_t port; const char *text; } row[] = {
 		{ "192.0.2.1", 5000, "fi_sockaddr_in://192.0.2.1:5000" },
 		{ "0.0.0.0", 0, "fi_sockaddr_in://0.0.0.0:0" },
+		{ "10.100.20.3", 109, "fi_sockaddr_in://10.100.20.3:109" },
+		{ "255.255.255.255", 65535, "fi_sockaddr_in://255.255.255.255:65535" },
 		{ "::1", 80, "fi_sockaddr_in6://[::1]:80" },
 		{ "fe80::6:12%3", 7471, "fi_sockaddr_in6://[fe80::6:12%3]:7471" },
 	};

@@ -219,7 +219,7 @@ void chan_look(struct eng_peer *peer, struct inspect_peer *rec, uint32_t want, c
 
 	if (!chan->link)
 		return;
-	snprintf(rec->state, sizeof(rec->state), "%s", state_text(chan));
+	inspect_text(rec->state, sizeof(rec->state), state_text(chan));
 	for (item = chan->pending.next; item != &chan->pending && rec->queued < QUEUED_MAX; item = item->next)
 		rec->queued++;
 	if (chan->state == CHAN_READY)

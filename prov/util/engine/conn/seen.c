@@ -3,8 +3,6 @@
 
 #include "engine/seen.h"
 
-#include <stdio.h>
-
 #include "engine/query.h"
 #include "engine/recv.h"
 #include "engine/tx.h"
@@ -98,8 +96,8 @@ static void look_group(const struct eng_ep *ep, struct inspect_ep *rec)
 	rec->polls = atomic_load_explicit(&prog->polls, memory_order_relaxed);
 	rec->sleepers = atomic_load_explicit(&prog->sleepers, memory_order_relaxed);
 	rec->group = (uintptr_t) prog;
-	snprintf(rec->driver, sizeof(rec->driver), "%s", driver_text(prog));
-	snprintf(rec->threading, sizeof(rec->threading), "%s", threading_text(ep));
+	inspect_text(rec->driver, sizeof(rec->driver), driver_text(prog));
+	inspect_text(rec->threading, sizeof(rec->threading), threading_text(ep));
 }
 
 static void seek_first_peer(struct eng_ep *ep)
@@ -114,9 +112,9 @@ static bool look_ep(struct eng_ep *ep, struct obj_look *look)
 	if (!rec)
 		return false;
 	rec->id = (uintptr_t) ep;
-	snprintf(rec->provider, sizeof(rec->provider), "%s", ep->base.info->fabric_attr->prov_name ?
+	inspect_text(rec->provider, sizeof(rec->provider), ep->base.info->fabric_attr->prov_name ?
 		 ep->base.info->fabric_attr->prov_name : ep->base.prov->name);
-	snprintf(rec->kind, sizeof(rec->kind), "%s", ep->base.type == FI_EP_MSG ? "MSG" : "RDM");
+	inspect_text(rec->kind, sizeof(rec->kind), ep->base.type == FI_EP_MSG ? "MSG" : "RDM");
 	eng_seen_name(ep, rec->addr);
 	count_rxc(ep, rec);
 	rec->peers = ep->peer_cnt;
@@ -171,8 +169,8 @@ static void look_send(const struct eng_tx *tx, struct obj_look *look)
 		return;
 	if (wire_parse(tx->pkt.hdr, tx->pkt.hdr_len, tx->pkt.len, &msg))
 		msg = (struct wire_msg) { .flags = 0 };
-	snprintf(rec->what, sizeof(rec->what), "%s", what_text(tx, &msg));
-	snprintf(rec->waits, sizeof(rec->waits), "%s", waits_text(tx));
+	inspect_text(rec->what, sizeof(rec->what), what_text(tx, &msg));
+	inspect_text(rec->waits, sizeof(rec->waits), waits_text(tx));
 	rec->tag = msg.flags & WIRE_F_TAG ? msg.tag : 0;
 	rec->len = tx->len;
 	rec->id = (uintptr_t) tx;
@@ -192,8 +190,8 @@ static void look_sends(const struct eng_peer *peer, struct obj_look *look)
 
 void eng_seen_peer(struct eng_peer *peer, struct inspect_peer *rec, uint32_t want, char *path)
 {
-	snprintf(rec->link, sizeof(rec->link), "%s", peer->ops ? peer->ops->name : "");
-	snprintf(rec->state, sizeof(rec->state), "%s", peer->slow & ENG_PEER_IDLE ? "idle" : "open");
+	inspect_text(rec->link, sizeof(rec->link), peer->ops ? peer->ops->name : "");
+	inspect_text(rec->state, sizeof(rec->state), peer->slow & ENG_PEER_IDLE ? "idle" : "open");
 	rec->sends = peer->tx_cnt;
 	rec->fenced = peer->fenced_cnt;
 	rec->msgs = peer->msg_cnt;

@@ -198,6 +198,17 @@ struct inspect_remote {
 };
 _Static_assert(sizeof(struct inspect_remote) <= INSPECT_RECORD_MAX, "a record");
 
+/* inspect_text - a field of @size bytes; a longer text is cut. */
+static inline void inspect_text(char *field, size_t size, const char *text)
+{
+	size_t len = strlen(text);
+
+	if (len >= size)
+		len = size - 1;
+	memcpy(field, text, len);
+	field[len] = '\0';
+}
+
 /* inspect_next - the record at @at of @len bytes that have arrived.
  *
  * Returns its length, at most INSPECT_RECORD_MAX; 0: it is not complete; -1: malformed.

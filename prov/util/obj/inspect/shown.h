@@ -26,7 +26,7 @@ struct obj_prog;
 struct obj_shown;
 
 #define OBJ_LOOK_SIZE 65536
-#define OBJ_LOOK_ITEMS 16	/* a step ends after so many records, or what takes as long: some 0.4 us each */
+#define OBJ_LOOK_ITEMS 16	/* a step ends after so many records, or what takes as long: some 0.3 us each */
 #define OBJ_LOOK_STEP_NS 10000	/* it ends after so long, too */
 #define OBJ_LOOK_LONG_NS 20000	/* one that lasts longer is counted */
 
