@@ -108,7 +108,7 @@ runtimes_common = tests/runtimes/rt.c tests/runtimes/rt.h
 runtimes_libs = src/libfabric.la $(CMOCKA_LIBS)
 runtime_tests = \
 	tests/elsewhere/discards tests/elsewhere/ends tests/elsewhere/faults tests/elsewhere/lanes \
-	tests/elsewhere/orders tests/elsewhere/strangers tests/hints/replay \
+	tests/elsewhere/orders tests/elsewhere/refused tests/elsewhere/strangers tests/hints/replay \
 	tests/runtimes/aws_ofi_nccl tests/runtimes/chapel tests/runtimes/charm \
 	tests/runtimes/daos tests/runtimes/deep tests/runtimes/devices tests/runtimes/failed \
 	tests/runtimes/gasnet tests/runtimes/habits tests/runtimes/intel_mpi tests/runtimes/late \
@@ -153,6 +153,8 @@ tests_elsewhere_lanes_SOURCES = tests/elsewhere/lanes.c $(runtimes_common)
 tests_elsewhere_lanes_LDADD = src/base/libbase.la $(runtimes_libs)
 tests_elsewhere_orders_SOURCES = tests/elsewhere/orders.c $(runtimes_common)
 tests_elsewhere_orders_LDADD = $(runtimes_libs)
+tests_elsewhere_refused_SOURCES = tests/elsewhere/refused.c $(runtimes_common)
+tests_elsewhere_refused_LDADD = $(runtimes_libs)
 tests_elsewhere_strangers_SOURCES = tests/elsewhere/strangers.c $(runtimes_common)
 tests_elsewhere_strangers_LDADD = $(runtimes_libs)
 tests_elsewhere_faults_SOURCES = tests/elsewhere/faults.c $(runtimes_common)

@@ -65,6 +65,12 @@ struct eng_recv;
 #define ENG_TX_QUEUE_MAX ((size_t) 1 << 20)
 #define ENG_RX_QUEUE_MAX (ENG_TX_QUEUE_MAX * 4)
 
+/* From here on a write waits for the target's answer, so that its completion says whether it was refused: fi_rma(3).
+ * A round trip is a small part of its time from here on, and shm writes such payload by itself (RMA_MIN).  The limit
+ * is one for all links: which of them a peer is reached over is not the program's choice.
+ */
+#define ENG_RMA_LONG (32u << 10)
+
 #define ENG_PEER_PAGE 512
 
 /* The connection of an FI_EP_MSG endpoint has a state of its own: obj_cm_state(). */
@@ -126,6 +132,7 @@ struct eng_ep {
 					 * is noticed */
 	size_t inject_size;
 	size_t max_msg_size;
+	size_t rma_long;		/* ENG_RMA_LONG, or more than max_msg_size */
 	unsigned rx_bits;		/* hub: of the av, in an fi_addr_t; most have none */
 	size_t inject_out;		/* hub: injected messages that only we have a copy of */
 	bool spins;			/* the program polls: its queues have no wait objects */

@@ -348,6 +348,11 @@ size_t eng_peer_addr_len(const struct eng_peer *peer);
  */
 bool eng_peer_waits(const struct eng_peer *peer);
 
+/* eng_peer_asks - was something sent to @peer that its library answers, whatever its program does besides making
+ * progress, and the answer is not here: a read, an atomic with a result, a write that is acknowledged?
+ */
+bool eng_peer_asks(const struct eng_peer *peer);
+
 /* eng_peer_find - the peer at @addr, made if there is none: for a request of a peer to
  * connect, or its first datagram.  Connectionless endpoints only.   Errors: NULL, no memory.
  */

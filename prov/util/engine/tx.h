@@ -171,8 +171,8 @@ void eng_tx_fail_all(struct eng_peer *peer, int err);
 const char *eng_tx_on_cts(struct eng_peer *peer, const struct wire_msg *msg);
 const char *eng_tx_on_ack(struct eng_peer *peer, const struct wire_msg *msg);
 
-/* eng_tx_on_nack - the peer refuses.  An operation that has completed already, as
- * its level allows, cannot be reported any more: it is logged.
+/* eng_tx_on_nack - the peer refuses.  A write or an atomic that does not wait for an answer, as its length and
+ * level have it, has succeeded or will: that is logged.
  */
 void eng_tx_on_nack(struct eng_peer *peer, const struct wire_msg *msg);
 
@@ -183,10 +183,13 @@ void eng_tx_on_nack(struct eng_peer *peer, const struct wire_msg *msg);
 			   FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | ENG_TX_ACK_FLAGS)
 
 /* Flags with which an operation needs a request. */
-#define ENG_TX_LONG_WAY (ENG_TX_ACK_FLAGS | FI_FENCE | FI_MORE | ENG_OP_WORK)
+#define ENG_TX_LONG_WAY (ENG_TX_ACK_FLAGS | FI_FENCE | FI_MORE | ENG_OP_WORK | ENG_TX_ANSWERED)
 
 /* A call without a completion, and so without a context: fi_inject() and its kin. */
 #define ENG_TX_QUIET (1ULL << 63)
+
+/* A write that is complete when its target has answered, whatever its level is: one of ENG_RMA_LONG bytes and more. */
+#define ENG_TX_ANSWERED (1ULL << 61)
 
 /* eng_tx_not_sent - what the call returns when the link says @ret: the channel is gone, and a
  * connectionless endpoint may have another one after the next poll.

@@ -386,6 +386,7 @@ static void ep_set_up(struct eng_ep *ep, const struct eng_link_ops *link)
 			  info->tx_attr->inject_size : ENG_INJECT_MAX;
 	ep->max_msg_size = info->ep_attr->max_msg_size ? info->ep_attr->max_msg_size :
 			   ENG_MAX_MSG_SIZE;
+	ep->rma_long = ep->max_msg_size < ENG_RMA_LONG ? ep->max_msg_size + 1 : ENG_RMA_LONG;
 	ep->source = (ep->base.caps & (FI_SOURCE | FI_SOURCE_ERR)) != 0;
 	ep->source_err = (ep->base.caps & FI_SOURCE_ERR) != 0;
 	ep->directed = (ep->base.caps & FI_DIRECTED_RECV) != 0 && ep->base.type == FI_EP_RDM;

@@ -697,6 +697,14 @@ const char *eng_tx_on_ack(struct eng_peer *peer, const struct wire_msg *msg)
 	return NULL;
 }
 
+/* is_unanswered - is @tx a short write, or an atomic without a result, that is complete when its memory may be used
+ * again?  Some links keep that until the target has looked; the outcome is the same over all of them.
+ */
+static bool is_unanswered(const struct eng_tx *tx)
+{
+	return tx->state == ENG_TX_EAGER && !tx->want_ack && tx->cq_flags & FI_WRITE;
+}
+
 void eng_tx_on_nack(struct eng_peer *peer, const struct wire_msg *msg)
 {
 	struct eng_tx *tx = tx_find(peer, msg->id);
@@ -704,16 +712,27 @@ void eng_tx_on_nack(struct eng_peer *peer, const struct wire_msg *msg)
 
 	if (!tx)
 		tx = find_asked(peer, msg->id);
-	if (tx) {
+	if (tx && !is_unanswered(tx)) {
 		tx_fail(tx, -(int) msg->err);
 		return;
 	}
-	if (eng_recv_refused(peer, msg->id, (int) msg->err) || eng_serve_answered(peer, msg) ||
-	    eng_serve_refused(peer, msg->id, (int) msg->err))
+	if (!tx && (eng_recv_refused(peer, msg->id, (int) msg->err) || eng_serve_answered(peer, msg) ||
+		    eng_serve_refused(peer, msg->id, (int) msg->err)))
 		return;
-	ENG_WARN(peer->ep, "%s: refused an operation that was reported complete already: %s; "
+	ENG_WARN(peer->ep, "%s: refused a write or an atomic that does not wait for an answer: %s; "
 		 "FI_DELIVERY_COMPLETE waits for the outcome\n", eng_peer_text(peer, text),
 		 fi_strerror((int) msg->err));
+}
+
+/* What the peer has asked for, or must match first, has its answer when its program wants. */
+bool eng_peer_asks(const struct eng_peer *peer)
+{
+	const struct eng_tx *tx;
+
+	list_for_each_entry(tx, &peer->txs, node)
+		if (tx->state == ENG_TX_ASKED || (tx->state == ENG_TX_SENT && tx->want_ack && tx->cq_flags & FI_WRITE))
+			return true;
+	return false;
 }
 
 static void tx_leave(struct eng_tx *tx, struct eng_ep *ctx)

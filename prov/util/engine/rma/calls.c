@@ -50,9 +50,12 @@ static int rma_check(struct eng_ep *ep, struct rma *r)
 		return sum == UINT64_MAX ? -FI_EINVAL : -FI_EMSGSIZE;
 	if (r->len != sum)
 		return -FI_EINVAL;
-	if (r->len > ep->max_msg_size || ((r->flags & FI_INJECT) && r->len > ep->inject_size))
-		return -FI_EMSGSIZE;
-	return 0;
+	if (__builtin_expect(r->len >= ep->rma_long, 0)) {
+		if (r->len > ep->max_msg_size)
+			return -FI_EMSGSIZE;
+		r->flags |= ENG_TX_ANSWERED;
+	}
+	return (r->flags & FI_INJECT) && r->len > ep->inject_size ? -FI_EMSGSIZE : 0;
 }
 
 /* A request with what reads and writes have in common. */
@@ -211,10 +214,16 @@ static int rma_cut(struct eng_tx *tx, const struct rma *r, size_t seg, size_t *o
 	return 0;
 }
 
-static bool rma_ack_wanted(const struct eng_ep *ep, const struct rma *r)
+/* rma_ack_wanted - is a write complete when the target has answered?  A long one is, on every level, so that its
+ * refusal is known by then: see eng_tx_on_nack() for the others.
+ * @placed: its bytes are there already
+ */
+static bool rma_ack_wanted(const struct eng_ep *ep, const struct eng_peer *peer, const struct rma *r, bool placed)
 {
-	if (!(r->flags & (FI_DELIVERY_COMPLETE | FI_COMMIT_COMPLETE | FI_MATCH_COMPLETE)))
+	if (__builtin_expect(!(r->flags & (ENG_TX_ACK_FLAGS | ENG_TX_ANSWERED)), 1))
 		return false;
+	if (!(r->flags & ENG_TX_ACK_FLAGS))
+		return !placed && !eng_peer_is_whole(peer);
 	return !(r->flags & ENG_TX_QUIET) || ep->base.cntrs[OBJ_CNTR_WRITE];
 }
 
@@ -269,7 +278,7 @@ static int send_write(struct eng_ep *ep, struct eng_peer *peer, const struct rma
 		eng_tx_free(tx);
 		return ret;
 	}
-	tx->want_ack = rma_ack_wanted(ep, r);
+	tx->want_ack = rma_ack_wanted(ep, peer, r, placed);
 	if (tx->want_ack)
 		flags |= WIRE_F_DELIVERED;
 	if (r->flags & FI_REMOTE_CQ_DATA)
@@ -313,8 +322,7 @@ static int announce_write(struct eng_ep *ep, struct eng_peer *peer, const struct
 }
 
 /* write_once - send a write into one range without a request, where the link need not keep it.
- * What such a write has lost when the peer refuses it, after its completion, is its name: the
- * refusal is logged in either case.
+ * What such a write has lost when the peer refuses it is its name: the refusal is logged in either case.
  * Returns as the link's send(); -FI_ENOBUFS: it needs a request.
  */
 static int write_once(struct eng_ep *ep, struct eng_peer *peer, const struct rma *r)
@@ -343,19 +351,9 @@ static inline int write_native(struct eng_ep *ep, struct eng_peer *peer, const s
 	if (r->len < peer->link->attr.rma_min) {
 		if (r->flags & FI_REMOTE_CQ_DATA)
 			return 0;
-		what = rma_ack_wanted(ep, r) ? ENG_RMA_WRITE : ENG_RMA_SHORT;
+		what = rma_ack_wanted(ep, peer, r, false) ? ENG_RMA_WRITE : ENG_RMA_SHORT;
 	}
 	return rma_native(ep, peer, r, what, notify_p);
-}
-
-/* refused_write - its completion waits for the peer's answer, so that it carries the error. */
-static __attribute__((noinline)) int refused_write(struct eng_ep *ep, struct eng_peer *peer,
-						   const struct rma *r)
-{
-	struct rma asked = *r;
-
-	asked.flags |= FI_DELIVERY_COMPLETE;
-	return send_write(ep, peer, &asked, false);
 }
 
 /* send_or_refuse - by packets. */
@@ -384,7 +382,7 @@ static int write_one(struct eng_ep *ep, struct eng_peer *peer, const struct rma 
 		return send_or_refuse(ep, peer, r);
 	if (ret < 0)
 		return ret == -FI_EFAULT ? failed_at_once(ep, r, FI_WRITE, OBJ_CNTR_WRITE) :
-		       ret == -FI_EACCES ? refused_write(ep, peer, r) : ret;
+		       ret == -FI_EACCES ? send_write(ep, peer, r, false) : ret;
 	if (data || notify)
 		return send_write(ep, peer, r, true);
 	return done_at_once(ep, r, FI_WRITE, OBJ_CNTR_WRITE);
