@@ -422,6 +422,11 @@ void rxd_probe_send(struct rxd_conn *conn);
  */
 void rxd_ask(struct rxd_conn *conn);
 
+/* rxd_ask_connecting - the same while we connect: a peer that has answered our handshake and says nothing more.  One
+ * whose socket is gone has not answered, so that the attempt ends after FI_OFI_RXD_CONN_TIMEOUT.
+ */
+void rxd_ask_connecting(struct rxd_conn *conn);
+
 void rxd_on_probe(struct rxd_link *link, const struct rxd_pkt *pkt);
 
 /* rxd_probe_answer - the peer of @conn, which is alive, asks whether it is here. */

@@ -26,6 +26,7 @@
 #include "rxd/sealed.h"
 
 #define COOKIE_TRIES 8			/* HELLOs without an answer before another cookie */
+#define ASK_TRIES 4			/* HELLOs without an answer, 0.3 s, before the peer's system is asked */
 #define SILENCE_NS (2 * CLOCK_NS_PER_S)	/* without any answer, after which it is logged */
 
 /* ---- writing ---------------------------------------------------------------------- */
@@ -263,6 +264,9 @@ static void begin_again(struct rxd_conn *conn)
 void rxd_hello_timeout(struct rxd_conn *conn, uint64_t now)
 {
 	log_silence(conn, now);
+	/* as for a connection, no answer in the clear counts for a protected one */
+	if (conn->handshake->answered && conn->handshake->tries >= ASK_TRIES && !rxd_conn_link(conn)->guard)
+		rxd_ask_connecting(conn);
 	if (rxd_give_up_due(conn) <= now) {
 		if (rxd_has_looked(rxd_conn_poller(conn), rxd_give_up_due(conn)))
 			rxd_attempt_fail(conn, FI_ETIMEDOUT);
@@ -283,6 +287,7 @@ void rxd_on_retry(struct rxd_conn *conn, const struct rxd_pkt *pkt)
 	if (conn->chan.state != CHAN_CONNECTING || handshake->cookie.mac == pkt->cookie.mac)
 		return;
 	handshake->answered = true;
+	conn->refusals = 0;
 	handshake->ambiguous |= handshake->cookie.mac != 0;
 	handshake->cookie = pkt->cookie;
 	handshake->tries = 0;

@@ -13,13 +13,21 @@
 
 #define REFUSALS 3			/* in a row: a firewall that is being reloaded refuses, too */
 
+/* asked_for - the connection that a probe of ours names.  The peer's id is not known before its WELCOME: then ours stands
+ * in its place, which names none at the peer.
+ */
+static uint64_t asked_for(const struct rxd_conn *conn)
+{
+	return conn->peer_cid ? conn->peer_cid : conn->cid;
+}
+
 /* put_probe - returns its length. */
 static size_t put_probe(const struct rxd_conn *conn, uint8_t *buf)
 {
 	struct rxd_link *link = rxd_conn_link(conn);
 	struct rxd_probe probe = { .cid = htole64(conn->cid),
 				   .addr_len = (uint8_t) link->base.addr_len };
-	size_t len = rxd_put_hdr(buf, RXD_PROBE, RXD_F_SUM, conn->peer_cid, 0);
+	size_t len = rxd_put_hdr(buf, RXD_PROBE, RXD_F_SUM, asked_for(conn), 0);
 
 	memcpy(probe.addr, link->addr, link->base.addr_len);
 	net_addr_wire(probe.addr, link->base.addr_len, NET_ADDR_BIG);
@@ -62,11 +70,23 @@ void rxd_on_probe(struct rxd_link *link, const struct rxd_pkt *pkt)
 		rxd_probe_answer(conn);
 		return;
 	}
-	if (conn || pkt->addr_len != link->base.addr_len)
+	/* that of rxd_ask_connecting() is a question to the system here */
+	if (conn || pkt->conn == pkt->cid || pkt->addr_len != link->base.addr_len)
 		return;
 	len = rxd_put_hdr(buf, RXD_RESET, RXD_F_SUM, pkt->cid, 0);
 	rxd_put_u64(buf, len, pkt->conn);
 	rxd_link_reply(link, pkt->addr, buf, sizeof(buf));
+}
+
+/* socket_gone - a connection is lost then.  A peer that has answered our handshake has ended in it: from now on it is
+ * waited for like one that has never answered, since it may start again.
+ */
+static void socket_gone(struct rxd_conn *conn)
+{
+	if (rxd_conn_alive(conn))
+		rxd_conn_fail(conn, FI_ECONNRESET, conn->shut);
+	else
+		conn->handshake->answered = false;
 }
 
 /* on_refusal - the system at the address of a peer says that it has no such socket.  It is believed if
@@ -80,29 +100,47 @@ static void on_refusal(struct rxd_link *link, const uint8_t *buf, size_t len)
 	if (rxd_parse(buf, len, &pkt) || pkt.type != RXD_PROBE)
 		return;
 	conn = hmap_find(&link->by_cid, pkt.cid);
-	if (!conn || !rxd_conn_alive(conn) || conn->peer_cid != pkt.conn || !conn->asked)
+	if (!conn || asked_for(conn) != pkt.conn || !conn->asked ||
+	    (!rxd_conn_alive(conn) && conn->chan.state != CHAN_CONNECTING))
 		return;
 	conn->asked = false;	/* the same answer once more says nothing new */
 	if (++conn->refusals == REFUSALS)
-		rxd_conn_fail(conn, FI_ECONNRESET, conn->shut);
+		socket_gone(conn);
+}
+
+/* take_refusals - what systems have said since the last question of the link. */
+static void take_refusals(struct rxd_link *link)
+{
+	_Alignas(8) uint8_t quoted[RXD_ASK_MAX];
+	size_t len;
+
+	while ((len = rxd_dg_refused(link->dg, quoted)))
+		on_refusal(link, quoted, len);
+}
+
+static void put_question(struct rxd_conn *conn)
+{
+	uint8_t buf[sizeof(struct rxd_hdr) + sizeof(struct rxd_probe)];
+	size_t len = put_probe(conn, buf);
+
+	_Static_assert(sizeof(buf) <= RXD_ASK_MAX, "it fits");
+	rxd_seal(buf, len, NULL, 0);
+	conn->asked = true;
+	rxd_dg_ask(rxd_conn_link(conn)->dg, conn->to, buf, len);
 }
 
 void rxd_ask(struct rxd_conn *conn)
 {
-	_Alignas(8) uint8_t quoted[RXD_ASK_MAX];
-	uint8_t buf[sizeof(struct rxd_hdr) + sizeof(struct rxd_probe)];
-	struct rxd_dg *dg = rxd_conn_link(conn)->dg;
-	size_t len;
+	take_refusals(rxd_conn_link(conn));
+	if (rxd_conn_alive(conn))
+		put_question(conn);
+}
 
-	_Static_assert(sizeof(buf) <= RXD_ASK_MAX, "it fits");
-	while ((len = rxd_dg_refused(dg, quoted)))
-		on_refusal(rxd_conn_link(conn), quoted, len);
-	if (!rxd_conn_alive(conn))
-		return;
-	conn->asked = true;
-	len = put_probe(conn, buf);
-	rxd_seal(buf, len, NULL, 0);
-	rxd_dg_ask(dg, conn->to, buf, len);
+void rxd_ask_connecting(struct rxd_conn *conn)
+{
+	take_refusals(rxd_conn_link(conn));
+	if (conn->handshake->answered)
+		put_question(conn);
 }
 
 /* A peer that has no WELCOME yet may have begun its attempt again, under another id: that ends nothing. */

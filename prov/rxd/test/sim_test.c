@@ -192,6 +192,76 @@ static void killed_peer(void)
 	close_three();
 }
 
+#define CONN_TIMEOUT_NS ((uint64_t) rxd_conf.conn_timeout_ms * CLOCK_NS_PER_MS)
+
+/* answered_once - the peer of node 0 has sent a cookie, and nothing since then. */
+static void answered_once(void)
+{
+	const struct rxd_conn *conn;
+
+	open_three();
+	conn = (struct rxd_conn *) nodes[0]->peers[1].chan;
+	node_send(nodes[0], &nodes[0]->peers[1], 5000);
+	while (!conn->handshake->answered) {
+		snet_now = nodes_soonest();
+		node_poll(nodes[1]);
+		node_poll(nodes[0]);
+	}
+	CHECK(conn->chan.state == CHAN_CONNECTING);
+}
+
+/* A peer that has answered the handshake and computes, or is stopped, for minutes then is waited for. */
+static void busy_in_handshake(void)
+{
+	answered_once();
+	snet_refuses = true;
+	poll_alone(300 * CLOCK_NS_PER_S);
+	CHECK(!nodes_downs);
+	heal();
+	CHECK(!nodes_downs);
+	close_three();
+}
+
+/* One whose process has ended then: the attempt ends as one that was never answered. */
+static void killed_in_handshake(void)
+{
+	answered_once();
+	snet_refuses = true;
+	node_close(1);
+	poll_alone(CONN_TIMEOUT_NS - CLOCK_NS_PER_S);
+	CHECK(!nodes_downs);
+	poll_alone(3 * CLOCK_NS_PER_S);
+	CHECK(nodes_downs == 1 && nodes_last_err == FI_ETIMEDOUT);
+	nodes_downs = 0;
+	close_three();
+}
+
+/* It was started again in time. */
+static void restarted_in_handshake(void)
+{
+	answered_once();
+	snet_refuses = true;
+	node_close(1);
+	poll_alone(CONN_TIMEOUT_NS - 5 * CLOCK_NS_PER_S);
+	node_open(1);
+	heal();
+	CHECK(!nodes_downs);
+	close_three();
+}
+
+/* A host that says nothing of the socket has only the time after which a peer is lost. */
+static void silent_in_handshake(void)
+{
+	answered_once();
+	node_close(1);
+	poll_alone(PEER_TIMEOUT_NS - CLOCK_NS_PER_S);
+	CHECK(!nodes_downs);
+	poll_alone(3 * CLOCK_NS_PER_S);
+	CHECK(nodes_downs == 1 && nodes_last_err == FI_ETIMEDOUT);
+	nodes_downs = 0;
+	close_three();
+}
+
 /* forge - node 0 is told ten times a second that its peer's port has no socket, by a host that does
  * not know the ids of the connection (@wrong 1: of ours, 2: of the peer's, 0: any), while the peer computes.
  */
@@ -690,6 +760,10 @@ int main(int argc, char **argv)
 	seen_late(0, 300 * OBJ_POLL_BUDGET);
 	dead_peer();
 	killed_peer();
+	busy_in_handshake();
+	killed_in_handshake();
+	restarted_in_handshake();
+	silent_in_handshake();
 	forge(0);
 	forge(1);
 	forge(2);
