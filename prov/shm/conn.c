@@ -172,6 +172,7 @@ int shm_conn_new(struct shm_link *link, int fd, pid_t pid, enum shm_conn_state s
 	list_init(&conn->blocked_node);
 	list_init(&conn->split_node);
 	list_init(&conn->early_node);
+	list_init(&conn->unread_node);
 	conn->timer.fire = shm_connect_timer;
 	ret = timers_join(&link->base.poller->timers);
 	if (ret)
@@ -251,6 +252,7 @@ void shm_conn_close(struct shm_conn *conn, int err)
 	list_del(&conn->blocked_node);
 	list_del(&conn->split_node);
 	list_del(&conn->early_node);
+	shm_unread_end(conn);
 	list_del(&conn->node);
 	timer_off(&conn->poller->base.timers, &conn->timer);
 	timers_leave(&conn->poller->base.timers);

@@ -115,6 +115,10 @@ struct shm_conn {
 	struct list split_node;		/* on poller->splitting */
 	struct list early_node;		/* on poller->early */
 	uint64_t early_seq;		/* the poll since which it is */
+	struct list unread_node;	/* on poller->unread */
+	uint64_t unread_pos;		/* slots that the peer had taken at unread_ns, and not more since */
+	uint64_t unread_ns;
+	bool unread_logged;		/* a warning was given about that */
 	struct shm_proof *proof;	/* before REQUEST: the key is not proven yet; else NULL */
 	struct timer timer;		/* the handshake must end */
 	uint64_t give_up_ns;		/* when the wait for the peer's accesses ends; 0: none waits */
@@ -248,5 +252,23 @@ bool shm_rx_unplace(struct eng_link *link, struct eng_peer *peer, void *cookie);
 
 /* shm_rx_hold - eng_link_held.hold. */
 void *shm_rx_hold(struct eng_link *base, struct eng_peer *peer, const struct eng_rx *rx);
+
+/* ---- peers that take nothing (unread.c) ---------------------------------------------- */
+
+/* shm_unread_begin - slots were sent to @conn that the peer may not have taken by @now, clock_coarse_ns(): the next
+ * looks watch whether it does.
+ * shm_unread_end - @conn closes.
+ */
+void shm_unread_begin(struct shm_conn *conn, uint64_t now);
+void shm_unread_end(struct shm_conn *conn);
+
+static inline void shm_unread_mark(struct shm_conn *conn, uint64_t now)
+{
+	if (conn->out.pos != conn->out.seen_pos)
+		shm_unread_begin(conn, now);
+}
+
+/* shm_unread_check - poller->unread_due_ns has passed: name peers that have taken nothing for CHAN_STALL_NS. */
+void shm_unread_check(struct shm_poller *poller, uint64_t now);
 
 #endif

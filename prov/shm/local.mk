@@ -37,6 +37,7 @@ shm_link_sources = \
 	prov/shm/memory/tenant.c \
 	prov/shm/tenant.h \
 	prov/shm/tx.c \
+	prov/shm/unread.c \
 	prov/shm/wire.h
 
 if HAVE_SHM

@@ -108,6 +108,8 @@ static int ask_sockets(struct shm_poller *poller)
 	int cnt;
 
 	poller->tick = clock_coarse_ns();
+	if (poller->tick >= poller->unread_due_ns)
+		shm_unread_check(poller, poller->tick);
 	cnt = chan_poller_events(&poller->base);
 	poller->silent = cnt ? 0 : clock_cycles();
 	pause_waits(poller, cnt);
@@ -266,6 +268,7 @@ static int go_to_sleep(struct shm_poller *poller)
 		shm_in_sleep(&conn->in);
 		expedite |= !conn->out.fence && !(conn->in.awake & SHM_FENCES);
 		conn->covered = true;
+		shm_unread_mark(conn, poller->slept_ns);
 	}
 	/* the pair is in shm_out_asleep(), with the litmus test */
 	atomic_thread_fence(memory_order_seq_cst);
@@ -686,6 +689,8 @@ static int poller_arm(struct obj_poller *base, uint64_t *deadline_ns)
 	deactivate_idle(poller);
 	chan_poller_sleep(&poller->base, deadline_ns);
 	chan_poller_arm_paused(&poller->base, now, deadline_ns);
+	if (poller->unread_cnt)
+		clock_earlier(deadline_ns, poller->unread_due_ns);
 	return 0;
 }
 
@@ -715,6 +720,7 @@ int shm_poller_get(struct obj_prog *prog, struct chan_poller **base_p)
 	poller = container_of(*base_p, struct shm_poller, base);
 	list_init(&poller->early);
 	list_init(&poller->splitting);
+	list_init(&poller->unread);
 	list_init(&poller->dead);
 	return 0;
 }

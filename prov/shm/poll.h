@@ -102,6 +102,9 @@ struct shm_poller {
 	bool asleep;			/* the segments say that we sleep */
 	struct list early;		/* connections whose short payload waits in the sender's memory for a receive */
 	struct list splitting;		/* connections with long copies that both sides make */
+	struct list unread;		/* connections whose peer may not have taken all */
+	unsigned unread_cnt;		/* of these, those that were not logged */
+	uint64_t unread_due_ns;		/* the next look at them, by clock_coarse_ns() */
 	struct list dead;		/* connections to free once no fetched event can name them */
 	struct shm_conn *offering;	/* connection whose packet eng_on_packet() looks at */
 	const struct shm_iovs *remote;	/* where its payload is; NULL: in the ring */

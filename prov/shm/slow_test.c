@@ -77,6 +77,76 @@ static void a_stall_is_logged_once(void **state)
 	fake_close(b, 100);
 }
 
+/* look_now - what a second later would do. */
+static void look_now(struct shm_conn *conn)
+{
+	conn->poller->unread_due_ns = 0;
+	FAKE_UNTIL(2000, conn->poller->unread_due_ns);
+}
+
+/* One packet stands in the ring, and its send is complete: the receiver that does not take it is named, too, once. */
+static void a_stall_with_room_in_the_ring_is_logged_once(void **state)
+{
+	struct eng_ep *a = ep_at(NULL), *b = ep_at(NULL);
+	struct eng_peer *ab = peer_at(a, b), *ba = peer_at(b, a);
+	struct chan *chan = (struct chan *) eng_peer_chan(ab);
+	struct shm_conn *conn;
+
+	fake_send(ab, 1, 0);
+	FAKE_UNTIL(2000, (fake_pull_some(b), ba->rx_cnt == 1));
+	conn = chan->conn;
+	look_now(conn);
+	assert_true(list_empty(&conn->unread_node));
+	b->later = 100;
+	catch_start();
+	fake_send(ab, 4000, 0);
+	assert_int_equal(ab->done_cnt, ab->tx_seq);
+	look_now(conn);
+	assert_false(list_empty(&conn->unread_node));
+	look_now(conn);
+	assert_int_equal(caught.cnt, 0);
+	conn->unread_ns -= CHAN_STALL_NS;
+	look_now(conn);
+	assert_int_equal(caught.cnt, 1);
+	assert_int_equal(caught.level[0], FI_LOG_WARN);
+	assert_non_null(strstr(caught.line[0], "has taken nothing for 10 s"));
+	conn->unread_ns -= CHAN_STALL_NS;
+	look_now(conn);
+	assert_int_equal(caught.cnt, 1);
+	catch_stop();
+	b->later = 0;
+	FAKE_UNTIL(5000, (fake_pull_some(b), ba->rx_cnt == ab->tx_seq));
+	look_now(conn);
+	assert_true(list_empty(&conn->unread_node) && !conn->out.stall_logged && !conn->poller->unread_cnt);
+	fake_close(a, 100);
+	fake_close(b, 100);
+}
+
+/* A connection from which nothing comes is not active, and a thread that sleeps sees it, too. */
+static void a_stall_is_seen_in_a_sleep(void **state)
+{
+	struct eng_ep *a = ep_at(NULL), *b = ep_at(NULL);
+	struct eng_peer *ab = peer_at(a, b), *ba = peer_at(b, a);
+	struct chan *chan = (struct chan *) eng_peer_chan(ab);
+	struct shm_conn *conn;
+	uint64_t now;
+
+	fake_send(ab, 1, 0);
+	FAKE_UNTIL(2000, (fake_pull_some(b), ba->rx_cnt == 1));
+	conn = chan->conn;
+	look_now(conn);
+	assert_int_equal(conn->poller->unread_cnt, 0);
+	b->later = 100;
+	shm_poller_deactivate(conn->poller, conn);
+	fake_poll();
+	fake_send(ab, 4000, 0);
+	now = clock_ns();
+	assert_int_equal(conn->poller->unread_cnt, 1);
+	assert_true(conn->poller->unread_due_ns <= now + CLOCK_NS_PER_S);
+	fake_close(a, 100);
+	fake_close(b, 100);
+}
+
 /* A packet that is not kept is sent, or the answer says whether room is expected soon: while the receiver
  * takes packets.
  */
@@ -127,6 +197,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_slow_receiver_limits_the_sender),
 		TEST(a_stall_is_logged_once),
+		TEST(a_stall_with_room_in_the_ring_is_logged_once),
+		TEST(a_stall_is_seen_in_a_sleep),
 		TEST(room_is_expected_of_a_receiver_that_takes_packets),
 	};
 

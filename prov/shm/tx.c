@@ -204,6 +204,18 @@ static void wait_for_room(struct shm_conn *conn)
 	out->stall = out->pos;
 }
 
+/* watch_inactive - a packet is about to be sent to a peer from which nothing has come since the last sleep. */
+static void watch_inactive(struct shm_conn *conn)
+{
+	struct shm_poller *poller = conn->poller;
+
+	if (!list_empty(&conn->unread_node))
+		return;
+	shm_unread_begin(conn, clock_coarse_ns());
+	if (poller->unread_cnt)
+		obj_prog_moved(poller->base.base.prog, poller->unread_due_ns);
+}
+
 /* check_peer - before the first packet after a poll in which nothing arrived: has the peer
  * closed the socket?  The packet would be lost in the ring.
  */
@@ -213,6 +225,8 @@ static void check_peer(struct shm_conn *conn)
 	shm_poller_works(conn->poller);
 	if (!conn->poller->base.polling && !shm_poller_heard(conn->poller))
 		shm_conn_check(conn);
+	if (__builtin_expect(!conn->active, 0))
+		watch_inactive(conn);
 }
 
 /* no_room - for a packet that is not kept: will there be room within microseconds?  Not if the receiver is

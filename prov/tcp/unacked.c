@@ -15,7 +15,9 @@
  * Of long segments that are not acknowledged the size is logged early: a path that drops packets by
  * size lets the handshake pass.
  *
- * A peer whose program takes nothing, so that its window stays closed, is named in the log.
+ * A peer whose program takes nothing is named in the log, where that can be known: its window stays closed, or it
+ * owes an answer that its library gives by itself (eng_peer_asks()).  Short messages that stand in the buffer of its
+ * socket are acknowledged by its system, whether its program takes them or not.
  *
  * A window that has been closed for long is probed every two minutes at most; a lost peer is
  * found there when two probes in a row were not answered.
@@ -44,7 +46,19 @@ static uint64_t bound_ns(const struct tcp_poller *poller)
 	return limit > 2 * late ? limit - late : limit / 2;
 }
 
-/* ask_unacked - are there bytes that the peer has not acknowledged?  Not asked in CLOSING. */
+/* is_unacked - are there bytes that the peer's system has not acknowledged? */
+static bool is_unacked(const struct tcp_info *info)
+{
+	return info->tcpi_unacked || info->tcpi_notsent_bytes;
+}
+
+/* owes_answer - does the peer of a connection that carries a channel owe us an answer? */
+static bool owes_answer(const struct tcp_conn *conn)
+{
+	return conn->state == TCP_CONN_READY && conn->chan && eng_peer_asks(chan_peer(&conn->chan->base));
+}
+
+/* ask_unacked - is there something that the peer has not acknowledged, or answered?  Not asked in CLOSING. */
 static bool ask_unacked(struct tcp_conn *conn, struct tcp_info *info)
 {
 	socklen_t len = sizeof(*info);
@@ -52,7 +66,7 @@ static bool ask_unacked(struct tcp_conn *conn, struct tcp_info *info)
 	memset(info, 0, sizeof(*info));
 	return conn->state != TCP_CONN_CLOSING &&
 	       !getsockopt(conn->src.fd, IPPROTO_TCP, SOCKET_INFO, info, &len) &&
-	       (info->tcpi_unacked || info->tcpi_notsent_bytes);
+	       (is_unacked(info) || owes_answer(conn));
 }
 
 /* silent_for - since when the peer has acknowledged nothing, in ns before @now. */
@@ -90,13 +104,16 @@ static void log_size(struct tcp_conn *conn, const struct tcp_info *info, uint64_
 			info->tcpi_snd_mss, info->tcpi_pmtu);
 }
 
-/* check_stall - bytes wait for the peer, which has acknowledged none for CHAN_STALL_NS. */
+/* check_stall - bytes wait for the peer, which has acknowledged none for CHAN_STALL_NS; or an answer, and it has
+ * sent nothing.
+ */
 static void check_stall(struct tcp_conn *conn, const struct tcp_info *info, uint64_t now)
 {
 	const struct tcp_conn *first = conn->first ? conn->first : conn;
+	uint64_t taken = is_unacked(info) ? info->tcpi_bytes_acked : info->tcpi_bytes_received;
 
-	if (!conn->taken_ns || conn->taken != info->tcpi_bytes_acked) {
-		conn->taken = info->tcpi_bytes_acked;
+	if (!conn->taken_ns || conn->taken != taken) {
+		conn->taken = taken;
 		conn->taken_ns = now;
 		conn->stall_logged = false;
 	}

@@ -175,6 +175,33 @@ static void a_peer_that_takes_nothing_is_named(void **state)
 	far_close(&far);
 }
 
+/* Its system acknowledges all, and what its library has to answer stands in the buffer of its socket. */
+static void a_peer_that_owes_an_answer_is_named(void **state)
+{
+	struct far far = open_sent();
+
+	info = (struct tcp_info) { .tcpi_bytes_acked = 100, .tcpi_bytes_received = 50 };
+	fake_asks = true;
+	catch_start();
+	assert_true(check(&far, 0));
+	assert_true(watched(&far));
+	info.tcpi_bytes_received = 51;
+	assert_true(check(&far, CHAN_STALL_NS));
+	info.tcpi_bytes_acked = 200;	/* more was sent to it, which says nothing */
+	assert_true(check(&far, 2 * CHAN_STALL_NS - MS));
+	assert_int_equal(caught.cnt, 0);
+	assert_true(check(&far, 2 * CHAN_STALL_NS));
+	assert_int_equal(caught.cnt, 1);
+	assert_non_null(strstr(caught.line[0], "has taken nothing for 10 s"));
+	assert_true(check(&far, 9 * CHAN_STALL_NS));
+	assert_int_equal(caught.cnt, 1);
+	catch_stop();
+	fake_asks = false;
+	assert_true(check(&far, 9 * CHAN_STALL_NS));
+	assert_false(watched(&far));
+	far_close(&far);
+}
+
 static void retransmission_that_ended_is_forgotten(void **state)
 {
 	struct far far = open_sent();
@@ -244,6 +271,7 @@ int main(void)
 		TEST(an_acknowledgement_begins_the_time_anew),
 		TEST(a_closed_window_is_no_loss_until_two_probes_fail),
 		TEST(a_peer_that_takes_nothing_is_named),
+		TEST(a_peer_that_owes_an_answer_is_named),
 		TEST(retransmission_that_ended_is_forgotten),
 		TEST(a_socket_without_the_information_is_left_to_the_system),
 		TEST(only_the_silent_one_of_two_is_lost),

@@ -200,7 +200,7 @@ void chan_log_stall(struct chan *chan, uint64_t ns)
 {
 	char text[CHAN_TEXT_MAX];
 
-	CHAN_WARN_SPARSE(chan->link, "%s has taken nothing for %u s, and operations wait for it: its program "
+	CHAN_WARN_SPARSE(chan->link, "%s has taken nothing for %u s of what was sent to it: its program "
 			 "makes no progress (it computes, is stopped or swapped out, or is deadlocked), or "
 			 "it cannot be reached; waiting for it\n", chan_peer_text(chan, text),
 			 (unsigned) (ns / CLOCK_NS_PER_S));

@@ -145,6 +145,14 @@ size_t eng_peer_addr_len(const struct eng_peer *peer)
 	return sizeof(peer->addr);
 }
 
+/* eng_peer_asks - as the test says. */
+static bool fake_asks;
+bool eng_peer_asks(const struct eng_peer *peer);
+bool eng_peer_asks(const struct eng_peer *peer)
+{
+	return fake_asks;
+}
+
 bool eng_peer_waits(const struct eng_peer *peer)
 {
 	return peer->done_cnt < peer->tx_seq;
