@@ -283,7 +283,7 @@ tests_cost_xpu_LDADD = src/libfabric.la
 EXTRA_DIST += tests/cost/README.md tests/cost/device_cost tests/cost/discovery tests/cost/instructions tests/cost/ratios tests/cost/report tests/cost/secure
 
 # Peers that do what they should not.
-hostile_programs = tests/hostile/burst tests/hostile/flood tests/hostile/forked tests/hostile/impostor \
+hostile_programs = tests/hostile/burst tests/hostile/flood tests/hostile/forked tests/hostile/frozen tests/hostile/impostor \
 	tests/hostile/inherited tests/hostile/noisy tests/hostile/reverse tests/hostile/silent \
 	tests/hostile/stopped
 hostile_common = tests/hostile/peer.h tests/tcp/node.c tests/tcp/node.h
@@ -296,6 +296,8 @@ tests_hostile_flood_SOURCES = tests/hostile/flood.c $(hostile_common)
 tests_hostile_flood_LDADD = src/libfabric.la
 tests_hostile_forked_SOURCES = tests/hostile/forked.c $(hostile_common)
 tests_hostile_forked_LDADD = src/libfabric.la
+tests_hostile_frozen_SOURCES = tests/hostile/frozen.c $(hostile_common)
+tests_hostile_frozen_LDADD = src/libfabric.la
 tests_hostile_impostor_SOURCES = tests/hostile/impostor.c prov/tcp/hello.c prov/tcp/hello.h \
 	prov/rxm/wire.c prov/rxm/wire.h prov/util/foreign/rxmf/cm.c prov/util/foreign/rxmf/cm.h \
 	prov/util/channel/handshake.c prov/util/channel/handshake.h $(hostile_common)
