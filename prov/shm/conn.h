@@ -253,7 +253,7 @@ bool shm_rx_unplace(struct eng_link *link, struct eng_peer *peer, void *cookie);
 /* shm_rx_hold - eng_link_held.hold. */
 void *shm_rx_hold(struct eng_link *base, struct eng_peer *peer, const struct eng_rx *rx);
 
-/* ---- peers that take nothing (unread.c) ---------------------------------------------- */
+/* ---- peers that take nothing (memory/unread.c) ---------------------------------------------- */
 
 /* shm_unread_begin - slots were sent to @conn that the peer may not have taken by @now, clock_coarse_ns(): the next
  * looks watch whether it does.

@@ -35,9 +35,9 @@ shm_link_sources = \
 	prov/shm/split.c \
 	prov/shm/split.h \
 	prov/shm/memory/tenant.c \
+	prov/shm/memory/unread.c \
 	prov/shm/tenant.h \
 	prov/shm/tx.c \
-	prov/shm/unread.c \
 	prov/shm/wire.h
 
 if HAVE_SHM

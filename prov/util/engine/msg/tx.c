@@ -698,11 +698,13 @@ const char *eng_tx_on_ack(struct eng_peer *peer, const struct wire_msg *msg)
 }
 
 /* is_unanswered - is @tx a short write, or an atomic without a result, that is complete when its memory may be used
- * again?  Some links keep that until the target has looked; the outcome is the same over all of them.
+ * again?  Some links keep that until the target has looked; the outcome is the same over all of them.  A peer of
+ * another implementation answers each atomic, and is waited for.
  */
 static bool is_unanswered(const struct eng_tx *tx)
 {
-	return tx->state == ENG_TX_EAGER && !tx->want_ack && tx->cq_flags & FI_WRITE;
+	return tx->state == ENG_TX_EAGER && !tx->want_ack && tx->cq_flags & FI_WRITE &&
+	       !eng_peer_is_whole(tx->name.peer);
 }
 
 void eng_tx_on_nack(struct eng_peer *peer, const struct wire_msg *msg)

@@ -214,17 +214,22 @@ static int rma_cut(struct eng_tx *tx, const struct rma *r, size_t seg, size_t *o
 	return 0;
 }
 
+static __attribute__((noinline)) bool rma_ack_asked(const struct eng_ep *ep, const struct eng_peer *peer,
+						    const struct rma *r, bool placed)
+{
+	if (!(r->flags & ENG_TX_ACK_FLAGS))
+		return !placed && !eng_peer_is_whole(peer);
+	return !(r->flags & ENG_TX_QUIET) || ep->base.cntrs[OBJ_CNTR_WRITE];
+}
+
 /* rma_ack_wanted - is a write complete when the target has answered?  A long one is, on every level, so that its
  * refusal is known by then: see eng_tx_on_nack() for the others.
  * @placed: its bytes are there already
  */
-static bool rma_ack_wanted(const struct eng_ep *ep, const struct eng_peer *peer, const struct rma *r, bool placed)
+static inline bool rma_ack_wanted(const struct eng_ep *ep, const struct eng_peer *peer, const struct rma *r, bool placed)
 {
-	if (__builtin_expect(!(r->flags & (ENG_TX_ACK_FLAGS | ENG_TX_ANSWERED)), 1))
-		return false;
-	if (!(r->flags & ENG_TX_ACK_FLAGS))
-		return !placed && !eng_peer_is_whole(peer);
-	return !(r->flags & ENG_TX_QUIET) || ep->base.cntrs[OBJ_CNTR_WRITE];
+	return __builtin_expect((r->flags & (ENG_TX_ACK_FLAGS | ENG_TX_ANSWERED)) != 0, 0) &&
+	       rma_ack_asked(ep, peer, r, placed);
 }
 
 /* The payload of a write, or of its last piece: what is before @off_p has gone into

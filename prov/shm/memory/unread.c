@@ -10,7 +10,7 @@
  * are not active: the first send after a poll lists them (tx.c).  A thread that falls asleep wakes for the next
  * look as long as one that is listed has not been logged.
  */
-#include "link.h"
+#include "shm/link.h"
 
 #define UNREAD_EVERY_NS CLOCK_NS_PER_S
 
