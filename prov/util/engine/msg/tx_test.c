@@ -5,6 +5,7 @@
 #include "engine/sim/tap.h"
 
 #include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
 
 #include "engine/tx.h"
 
@@ -255,6 +256,93 @@ static void delivery_is_reported_with_the_ack(void **arg)
 	nothing_is_left();
 }
 
+/* ---- writes that are refused ------------------------------------------------- */
+
+/* write_to_a - a write of @len bytes of packet @i, of which 1000 count as long. */
+static void write_to_a(int i, size_t len, uint64_t flags)
+{
+	struct iovec iov = { out[7], len };
+	struct fi_rma_iov remote = { 0, len, 7 };
+	struct fi_msg_rma msg = { .msg_iov = &iov, .iov_count = 1, .rma_iov = &remote, .rma_iov_count = 1,
+				  .context = &ctx[i] };
+
+	eng_of(b)->rma_long = 1000;
+	assert_int_equal(fi_writemsg(b->ep, &msg, flags), 0);
+	assert_int_equal(tap.sent[tap.cnt - 1].msg.op, WIRE_WRITE);
+	to = tap.sent[tap.cnt - 1].to;
+}
+
+static enum eng_rx_verdict nack(unsigned i)
+{
+	return tap_words(to, WIRE_NACK, 0, tap.sent[i].msg.id, 0, 0, 1, FI_EACCES, 0);
+}
+
+/* The link may have kept the packet until the peer has looked: the outcome is that of one that was taken. */
+static void a_short_write_succeeds_whatever_the_answer(void **arg)
+{
+	tap.answer = 0;
+	write_to_a(0, 999, 0);
+	assert_false(tap.sent[0].msg.flags & WIRE_F_DELIVERED);
+	assert_int_equal(nack(0), ENG_RX_DONE);
+	node_none(&w, b);
+	tap_done(0, 0);
+	expect(b, &ctx[0], FI_RMA | FI_WRITE, 0);
+	tap.answer = 1;
+	write_to_a(1, 999, FI_TRANSMIT_COMPLETE);
+	expect(b, &ctx[1], FI_RMA | FI_WRITE, 0);
+	assert_int_equal(nack(1), ENG_RX_DONE);
+	nothing_is_left();
+}
+
+/* A long one, on whichever level, and a short one that asks for it. */
+static void others_end_with_the_answer(void **arg)
+{
+	static const struct { size_t len; uint64_t flags; } waits[] = {
+		{ 1000, 0 }, { 1000, FI_INJECT_COMPLETE }, { 1000, FI_TRANSMIT_COMPLETE }, { 8, FI_DELIVERY_COMPLETE },
+	};
+	unsigned i;
+
+	for (i = 0; i < 4; i++) {
+		tap.answer = i % 2;
+		write_to_a(0, waits[i].len, waits[i].flags);
+		assert_true(tap.sent[i].msg.flags & WIRE_F_DELIVERED);
+		node_none(&w, b);
+		assert_int_equal(nack(i), ENG_RX_DONE);
+		if (!tap.answer)
+			tap_done(i, 0);
+		expect_err(b, &ctx[0], FI_EACCES);
+	}
+	write_to_a(0, 1000, 0);
+	assert_int_equal(ack(tap.sent[4].msg.id, WIRE_F_DELIVERED), ENG_RX_DONE);
+	expect(b, &ctx[0], FI_RMA | FI_WRITE, 0);
+	nothing_is_left();
+}
+
+/* What the peer's library answers by itself, and what its program has to want first. */
+static void which_operations_the_peer_owes_an_answer(void **arg)
+{
+	uint32_t id;
+
+	write_to_a(0, 8, 0);
+	assert_false(eng_peer_asks(to));
+	expect(b, &ctx[0], FI_RMA | FI_WRITE, 0);
+	id = announce(1, 0);
+	assert_false(eng_peer_asks(to));
+	assert_int_equal(cts(id, 0, 77), ENG_RX_DONE);
+	expect(b, &ctx[1], FI_SEND | FI_TAGGED, 0);
+	write_to_a(2, 8, FI_DELIVERY_COMPLETE);
+	assert_true(eng_peer_asks(to));
+	assert_int_equal(ack(tap.sent[tap.cnt - 1].msg.id, WIRE_F_DELIVERED), ENG_RX_DONE);
+	expect(b, &ctx[2], FI_RMA | FI_WRITE, 0);
+	assert_false(eng_peer_asks(to));
+	assert_int_equal(fi_read(b->ep, in[0], 8, NULL, 0, 0, 7, &ctx[3]), 0);
+	assert_true(eng_peer_asks(to));
+	assert_int_equal(nack(tap.cnt - 1), ENG_RX_DONE);
+	expect_err(b, &ctx[3], FI_EACCES);
+	assert_false(eng_peer_asks(to));
+	nothing_is_left();
+}
+
 static void without_a_request_for_it_no_ack_is_valid(void **arg)
 {
 	tap.answer = 0;
@@ -418,6 +506,9 @@ int main(void)
 		TX(an_answer_is_checked),
 		TX(a_refusal_fails_it),
 		TX(delivery_is_reported_with_the_ack),
+		TX(a_short_write_succeeds_whatever_the_answer),
+		TX(others_end_with_the_answer),
+		TX(which_operations_the_peer_owes_an_answer),
 		TX(without_a_request_for_it_no_ack_is_valid),
 		TX(a_fence_holds_back),
 		TX(a_second_fence_waits_for_what_the_first_released),
