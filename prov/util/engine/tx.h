@@ -171,8 +171,8 @@ void eng_tx_fail_all(struct eng_peer *peer, int err);
 const char *eng_tx_on_cts(struct eng_peer *peer, const struct wire_msg *msg);
 const char *eng_tx_on_ack(struct eng_peer *peer, const struct wire_msg *msg);
 
-/* eng_tx_on_nack - the peer refuses.  A write or an atomic that does not wait for an answer, as its length and
- * level have it, has succeeded or will: that is logged.
+/* eng_tx_on_nack - the peer refuses: an operation that is not complete ends with the error.  A short write or
+ * an atomic may be complete, as its level has it: that is logged.
  */
 void eng_tx_on_nack(struct eng_peer *peer, const struct wire_msg *msg);
 

@@ -697,16 +697,6 @@ const char *eng_tx_on_ack(struct eng_peer *peer, const struct wire_msg *msg)
 	return NULL;
 }
 
-/* is_unanswered - is @tx a short write, or an atomic without a result, that is complete when its memory may be used
- * again?  Some links keep that until the target has looked; the outcome is the same over all of them.  A peer of
- * another implementation answers each atomic, and is waited for.
- */
-static bool is_unanswered(const struct eng_tx *tx)
-{
-	return tx->state == ENG_TX_EAGER && !tx->want_ack && tx->cq_flags & FI_WRITE &&
-	       !eng_peer_is_whole(tx->name.peer);
-}
-
 void eng_tx_on_nack(struct eng_peer *peer, const struct wire_msg *msg)
 {
 	struct eng_tx *tx = tx_find(peer, msg->id);
@@ -714,14 +704,14 @@ void eng_tx_on_nack(struct eng_peer *peer, const struct wire_msg *msg)
 
 	if (!tx)
 		tx = find_asked(peer, msg->id);
-	if (tx && !is_unanswered(tx)) {
+	if (tx) {
 		tx_fail(tx, -(int) msg->err);
 		return;
 	}
-	if (!tx && (eng_recv_refused(peer, msg->id, (int) msg->err) || eng_serve_answered(peer, msg) ||
-		    eng_serve_refused(peer, msg->id, (int) msg->err)))
+	if (eng_recv_refused(peer, msg->id, (int) msg->err) || eng_serve_answered(peer, msg) ||
+	    eng_serve_refused(peer, msg->id, (int) msg->err))
 		return;
-	ENG_WARN(peer->ep, "%s: refused a write or an atomic that does not wait for an answer: %s; "
+	ENG_WARN(peer->ep, "%s: refused a write or an atomic that was complete already: %s; "
 		 "FI_DELIVERY_COMPLETE waits for the outcome\n", eng_peer_text(peer, text),
 		 fi_strerror((int) msg->err));
 }

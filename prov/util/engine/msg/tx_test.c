@@ -277,16 +277,15 @@ static enum eng_rx_verdict nack(unsigned i)
 	return tap_words(to, WIRE_NACK, 0, tap.sent[i].msg.id, 0, 0, 1, FI_EACCES, 0);
 }
 
-/* The link may have kept the packet until the peer has looked: the outcome is that of one that was taken. */
-static void a_short_write_succeeds_whatever_the_answer(void **arg)
+/* One that the link still keeps is not complete; one that it has sent is. */
+static void a_short_write_fails_if_its_refusal_is_known(void **arg)
 {
 	tap.answer = 0;
 	write_to_a(0, 999, 0);
 	assert_false(tap.sent[0].msg.flags & WIRE_F_DELIVERED);
 	assert_int_equal(nack(0), ENG_RX_DONE);
-	node_none(&w, b);
 	tap_done(0, 0);
-	expect(b, &ctx[0], FI_RMA | FI_WRITE, 0);
+	expect_err(b, &ctx[0], FI_EACCES);
 	tap.answer = 1;
 	write_to_a(1, 999, FI_TRANSMIT_COMPLETE);
 	expect(b, &ctx[1], FI_RMA | FI_WRITE, 0);
@@ -506,7 +505,7 @@ int main(void)
 		TX(an_answer_is_checked),
 		TX(a_refusal_fails_it),
 		TX(delivery_is_reported_with_the_ack),
-		TX(a_short_write_succeeds_whatever_the_answer),
+		TX(a_short_write_fails_if_its_refusal_is_known),
 		TX(others_end_with_the_answer),
 		TX(which_operations_the_peer_owes_an_answer),
 		TX(without_a_request_for_it_no_ack_is_valid),
