@@ -3,11 +3,9 @@
 
 #include <limits.h>
 #include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "info/params.h"
-#include "net/rail.h"
+#include "info/rails.h"
 #include "conf.h"
 #include "wire.h"
 
@@ -114,33 +112,14 @@ static void set_keepalive(struct tcp_conf *conf)
 	conf->keepalive.intvl_s = third_s > 1 ? third_s / 2 : 1;
 }
 
-/* read_rails - FI_RAILS is a number, or "auto". */
 static void read_rails(struct tcp_conf *conf)
 {
-	char *text = NULL, *end;
-	long most;
+	struct info_rails rails = { .most = conf->rails, .min = conf->rail_min };
 
-	if (fi_param_get_str(NULL, "rails", &text) || !text)
-		return;
-	most = strcmp(text, "auto") ? strtol(text, &end, 10) : NET_RAILS_MAX;
-	if (strcmp(text, "auto") && (end == text || *end || most < 1 || most > NET_RAILS_MAX))
-		TCP_WARN(conf, "FI_RAILS=%s: it may be auto or 1 to %d; 1 is used\n", text, NET_RAILS_MAX);
-	else
-		conf->rails = (int) most;
-	fi_param_get_size_t(NULL, "rail_min", &conf->rail_min);
-	fi_param_get_str(NULL, "rails_ifaces", &conf->rails_ifaces);
-}
-
-static void define_rails(void)
-{
-	fi_param_define(NULL, "rails", FI_PARAM_STRING, "Interfaces that a connectionless endpoint of tcp uses at the same "
-			"time, where the program names none and both sides set it: auto, or a number up to 8; includes "
-			"FI_RECOVER (default: 1)");
-	fi_param_define(NULL, "rail_min", FI_PARAM_SIZE_T, "Bytes that wait to be sent before others than the best "
-			"interface take some (default: 65536)");
-	fi_param_define(NULL, "rails_ifaces", FI_PARAM_STRING, "The interfaces that FI_RAILS uses, with commas, the best "
-			"first; ^ in front means all but these (default: all but bridges and tunnels, the fastest "
-			"first)");
+	info_rails_read(conf->prov, &rails);
+	conf->rails = rails.most;
+	conf->rail_min = rails.min;
+	conf->rails_ifaces = rails.ifaces;
 }
 
 void tcp_conf_define(struct tcp_conf *conf)
@@ -155,7 +134,6 @@ void tcp_conf_define(struct tcp_conf *conf)
 	fi_param_define(NULL, "recover", FI_PARAM_BOOL, "Connections of tcp between two endpoints that both set it go on "
 			"where they were when they are cut; costs a copy and 8 MiB a peer (default: off)");
 	fi_param_get_bool(NULL, "recover", &conf->recover);
-	define_rails();
 	read_rails(conf);
 	info_params_define(conf->prov, conf == &tcp_conf ? INFO_PARAM_IFACE | INFO_PARAM_PORTS
 							: INFO_PARAM_IFACE);

@@ -38,7 +38,7 @@ struct tcp_conf {
 	int recover;			/* connections survive the loss of their sockets (FI_RECOVER) */
 	int rails;			/* most interfaces that a connectionless endpoint uses (FI_RAILS); 1: one */
 	size_t rail_min;		/* bytes that wait before another than the best rail takes some (FI_RAIL_MIN) */
-	char *rails_ifaces;		/* FI_RAILS_IFACES; NULL: not set */
+	const char *rails_ifaces;		/* FI_RAILS_IFACES; NULL: not set */
 	int conn_retry_ms;		/* FI_CONN_RETRY: how long a refused RDM connect is retried */
 	int stage_size;			/* bytes that a burst may stage; 0: every packet is sent at once */
 	int rbuf_size;			/* bytes that one read may fetch ahead */

@@ -13,6 +13,7 @@
 #include "engine/api.h"
 #include "engine/offer.h"
 #include "info/getinfo.h"
+#include "info/rails.h"
 #include "conf.h"
 #include "link.h"
 #include "net/opt.h"
@@ -87,7 +88,7 @@ static int tcp_getinfo(uint32_t version, const char *node, const char *service, 
 {
 	bool tags;
 
-	tcp_rails_note(node, flags, hints);
+	info_rails_note(node, flags, hints);
 	tags = hints && hints->ep_attr && hints->ep_attr->protocol == NET_PROTO_TCP_TAGS;
 
 	return info_getinfo(tags ? &tcp.below : &tcp.net, version, node, service, flags, hints, info);
@@ -103,7 +104,7 @@ static int tcp_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric, v
 static int sockets_getinfo(uint32_t version, const char *node, const char *service,
 			   uint64_t flags, const struct fi_info *hints, struct fi_info **info)
 {
-	tcp_rails_note(node, flags, hints);
+	info_rails_note(node, flags, hints);
 	return info_getinfo(&sockets.net, version, node, service, flags, hints, info);
 }
 

@@ -53,11 +53,6 @@ unsigned tcp_recover_paths(const struct tcp_conn *conn);
 
 /* ---- rails ------------------------------------------------------------------ */
 
-/* tcp_rails_note - a program asks for these: does it name an interface or a source address?  Then its endpoints use
- * one interface.
- */
-void tcp_rails_note(const char *node, uint64_t flags, const struct fi_info *hints);
-
 /* tcp_rails_open - an RDM endpoint listens at its further interfaces, where FI_RAILS says so and there are several.
  * What cannot be had is logged.   tcp_rails_close - no more.
  */

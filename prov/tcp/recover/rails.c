@@ -9,33 +9,11 @@
 #include "tcp/recover/state.h"
 
 #include <rdma/fi_errno.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/os/memory.h"
-
-static atomic_bool named;	/* the program has named an interface, or a source address */
-
-static bool names_domain(const struct fi_info *hints)
-{
-	return hints && hints->domain_attr && hints->domain_attr->name;
-}
-
-static bool names_source(const struct fi_info *hints)
-{
-	union net_sa sa;
-
-	return hints && hints->src_addr && hints->src_addrlen &&
-	       (net_addr_copy(hints->src_addr, hints->src_addrlen, &sa) || !net_addr_is_any(&sa.sa));
-}
-
-void tcp_rails_note(const char *node, uint64_t flags, const struct fi_info *hints)
-{
-	if ((node && flags & FI_SOURCE) || names_domain(hints) || names_source(hints))
-		atomic_store(&named, true);
-}
+#include "info/rails.h"
 
 /* ---- listening ------------------------------------------------------------------------- */
 
@@ -70,36 +48,12 @@ static int rail_listen(struct tcp_rails *rails, unsigned i)
 
 /* ---- the choice ------------------------------------------------------------------------ */
 
-static void log_unfit(const struct tcp_conf *conf, const struct net_list *list, const struct net_rail_rule *rule)
-{
-	const char *why;
-	size_t i;
-
-	for (i = 0; i < list->iface_cnt; i++) {
-		why = net_rail_unfit(&list->iface[i], rule);
-		if (why)
-			TCP_INFO(conf, "%s is no rail: %s\n", list->iface[i].name, why);
-	}
-}
-
 static unsigned choose_rails(struct tcp_link *link, struct net_rail *rail)
 {
-	const char *ifaces = link->conf->rails_ifaces;
-	bool except = ifaces && *ifaces == '^';
-	struct net_rail_rule rule = {
-		.family = link->addr.sa.sa_family,
-		.only = except ? NULL : ifaces,
-		.except = except ? ifaces + 1 : NULL,
-	};
-	struct net_list list;
-	unsigned cnt;
+	const struct tcp_conf *conf = link->conf;
+	struct info_rails rails = { .most = conf->rails, .ifaces = conf->rails_ifaces };
 
-	if (net_list_recent(&list))
-		return 0;
-	log_unfit(link->conf, &list, &rule);
-	cnt = net_rails_choose(&list, &rule, net_place_read, os_memory_node(), rail);
-	net_list_free(&list);
-	return cnt < (unsigned) link->conf->rails ? cnt : (unsigned) link->conf->rails;
+	return info_rails_choose(conf->prov, &rails, link->addr.sa.sa_family, rail);
 }
 
 static bool may_have_rails(const struct tcp_link *link)
@@ -108,9 +62,9 @@ static bool may_have_rails(const struct tcp_link *link)
 		return false;
 	if (link->sec)
 		TCP_INFO(link->conf, "FI_RAILS has no effect where FI_SECURITY protects connections\n");
-	else if (atomic_load(&named))
+	else if (info_rails_named())
 		TCP_INFO(link->conf, "FI_RAILS has no effect: the program names an interface or a source address\n");
-	return !link->sec && !atomic_load(&named);
+	return !link->sec && !info_rails_named();
 }
 
 static void log_rails(const struct tcp_rails *rails)

@@ -10,6 +10,8 @@ prov_util_libutil_la_SOURCES += \
 	prov/util/info/getinfo.h \
 	prov/util/info/params.c \
 	prov/util/info/params.h \
+	prov/util/info/rails.c \
+	prov/util/info/rails.h \
 	prov/util/info/want.c
 
 info_tests = prov/util/info/caps_test prov/util/info/check_test prov/util/info/choose_test \
