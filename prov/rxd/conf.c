@@ -17,6 +17,7 @@ struct rxd_conf rxd_conf = {
 	.tx_size = 1024,
 	.rx_size = 1024,
 	.tolerance = 3,
+	.rails = INFO_RAILS_DEFAULT,
 };
 
 #define FIELD(member) offsetof(struct rxd_conf, member)
@@ -53,4 +54,5 @@ static const struct info_param params[] = {
 void rxd_conf_define(void)
 {
 	info_params_read(rxd_conf.prov, params, sizeof(params) / sizeof(params[0]), &rxd_conf);
+	info_rails_read(rxd_conf.prov, &rxd_conf.rails);
 }

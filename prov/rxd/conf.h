@@ -10,6 +10,7 @@
 #include <rdma/providers/fi_log.h>
 #include <rdma/providers/fi_prov.h>
 
+#include "info/rails.h"
 #include "rxd/recovery/cc.h"
 
 struct layer;
@@ -27,6 +28,7 @@ struct rxd_conf {
 	size_t tx_size, rx_size;	/* default queue sizes */
 	int cc;				/* enum rxd_cc_kind */
 	int tolerance;			/* percent of loss that is no congestion */
+	struct info_rails rails;	/* FI_RAILS */
 };
 
 extern struct rxd_conf rxd_conf;

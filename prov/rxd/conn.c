@@ -19,6 +19,13 @@ void rxd_conn_fail(struct rxd_conn *conn, int err, bool clean)
 
 	if (!rxd_conn_alive(conn))
 		return;
+	if (rxd_is_rail(conn)) {	/* one path fewer: its timer gives back what was sent over it */
+		conn->chan.conn = NULL;
+		conn->chan.err = (int16_t) err;
+		list_del(&conn->dirty_node);
+		chan_timer_set(&conn->chan, 0);
+		return;
+	}
 	conn->chan.conn = NULL;
 	conn->chan.failed = true;
 	conn->chan.err = (int16_t) err;

@@ -26,6 +26,7 @@
 #include "base/pool.h"
 #include "channel/chan.h"
 #include "channel/hold.h"
+#include "channel/path.h"
 #include "channel/poller.h"
 #include "engine/api.h"
 #include "progress/group.h"
@@ -45,6 +46,7 @@
 struct rxd_conn;
 struct rxd_guard;
 struct rxd_link;
+struct rxd_rail_ports;
 
 #define RXD_CHUNK 4096			/* bytes of small frames kept together */
 #define RXD_COPY_MAX 2048		/* frames up to this are copied, and complete at once */
@@ -112,6 +114,7 @@ struct rxd_link {
 	struct list requests;		/* oldest first */
 	struct hmap request_by;		/* the same by the ids of the peer */
 	struct rxd_guard *guard;	/* of a protected endpoint (secure.h); NULL: nothing is protected */
+	struct rxd_rail_ports *rails;	/* further interfaces (rails/state.h); NULL: the endpoint uses one */
 };
 
 static inline struct rxd_link *rxd_link_of(struct chan_link *base)
@@ -186,6 +189,7 @@ struct rxd_conn {
 	bool confirmed : 1;		/* the peer has our id */
 	bool want_shut : 1;		/* the end of our stream follows what is queued */
 	bool shut : 1;			/* it has its place in the stream */
+	bool mute : 1;			/* a path that is silent while another one answers: nothing is sent over it but probes */
 	bool ended : 1;			/* the end of the peer's stream has arrived */
 	bool report_up : 1;		/* accepted: the engine is to be told by the next poll */
 	bool no_memory : 1;		/* there was none to send: try again after RXD_RETRY_NS */
@@ -197,7 +201,7 @@ struct rxd_conn {
 	bool burst : 1;			/* in poll @burst_seq more than one packet was sent */
 	bool sealed : 1;		/* of a protected endpoint: each packet is sealed */
 	bool guarded : 1;		/* sealed, or a checksum covers all of a packet, not only its head */
-	uint16_t partial_len : 15;
+	uint16_t partial_len : 14;
 	bool asked : 1;			/* rxd_ask() waits for an answer */
 	uint32_t rcv_renew;		/* until @rcv_nxt, modulo 2^32, is there, the limit stays */
 	uint32_t burst_seq;		/* poll in which the last packet was sent, modulo 2^32 */
@@ -259,6 +263,28 @@ static inline struct rxd_poller *rxd_conn_poller(const struct rxd_conn *conn)
 static inline bool rxd_conn_alive(const struct rxd_conn *conn)
 {
 	return conn->chan.conn != NULL;
+}
+
+/* rxd_main_of - the connection whose stream goes over @path, which is alive: itself, unless it is a rail.
+ * rxd_is_rail - is it one?   rxd_conn_dg - the datagram endpoint that it uses.
+ */
+static inline struct rxd_conn *rxd_main_of(struct rxd_conn *path)
+{
+	struct chan_paths *paths = path->chan.paths;
+
+	return __builtin_expect(paths != NULL, 0) ? rxd_conn_of_chan(paths->chan) : path;
+}
+
+static inline bool rxd_is_rail(const struct rxd_conn *conn)
+{
+	return conn->chan.state == CHAN_READY && conn->chan.paths && conn->chan.paths->chan != &conn->chan;
+}
+
+struct rxd_dg *rxd_rails_dg(const struct rxd_conn *conn);
+
+static inline struct rxd_dg *rxd_conn_dg(const struct rxd_conn *conn)
+{
+	return __builtin_expect(conn->chan.paths != NULL, 0) ? rxd_rails_dg(conn) : rxd_conn_link(conn)->dg;
 }
 
 /* conn.c ------------------------------------------------------------------------------ */
@@ -369,6 +395,9 @@ uint64_t rxd_rx_window(struct rxd_conn *conn);
 /* rxd_rx_open_window - the peer is told of a higher limit when half of its window is used. */
 void rxd_rx_open_window(struct rxd_conn *conn);
 
+/* rxd_rx_limit - end of the stream that the peer may send, raised now and then. */
+uint64_t rxd_rx_limit(struct rxd_conn *conn);
+
 /* rxd_rx_put_ack - write an ACK of what has arrived at @out.
  * Returns the length so far, @at itself when nothing has arrived yet.
  */
@@ -380,6 +409,43 @@ static inline bool rxd_rx_ack_due(const struct rxd_conn *conn, uint64_t now)
 	return conn->ack_now || conn->ack_cnt >= RXD_ACK_EVERY ||
 	       (conn->ack_cnt && now >= conn->ack_since_ns + RXD_ACK_DELAY_NS);
 }
+
+/* rails/share.c ------------------------------------------------------------------------- */
+
+/* Of a connection with rails, and of its rails: @path->chan.paths is set.
+ *
+ * rxd_rails_takes - may @path take the next bytes of the stream?
+ * rxd_rails_offer - the paths that may take some of what waits send in this poll, or the next.
+ * rxd_rails_limit - before an ACK of @path: it has the limit of the connection.
+ * rxd_rails_carried - @len bytes were sent over it.
+ */
+bool rxd_rails_takes(struct rxd_conn *path);
+void rxd_rails_offer(struct rxd_conn *path);
+void rxd_rails_limit(struct rxd_conn *path);
+void rxd_rails_carried(struct rxd_conn *path, size_t len);
+
+/* rxd_rails_silent - a probe timeout of @path.  True: another one answers, so that it is mute from now on.
+ * rxd_rails_heard - has a mute one been answered?  Then it is one like the others, and may send.
+ * rxd_rails_live - the peer has been heard on any of the paths since @conn's own is silent: then it is not dead.
+ */
+bool rxd_rails_silent(struct rxd_conn *path, uint64_t now);
+bool rxd_rails_heard(struct rxd_conn *path, uint64_t now);
+bool rxd_rails_live(struct rxd_conn *conn, uint64_t now);
+
+/* rxd_rails_want - long payload is sent, or comes: the side that makes rails makes them. */
+void rxd_rails_want(struct rxd_conn *path);
+
+/* rxd_rails_say_all - the peer is to know what has arrived by rails, too.  True: it does. */
+bool rxd_rails_say_all(struct rxd_conn *conn);
+
+/* rxd_rails_end - @conn ends, and its rails.   rxd_rails_free - what has ended so, where no rail is in use. */
+void rxd_rails_end(struct rxd_conn *conn);
+void rxd_rails_free(struct rxd_rail_ports *ports);
+
+/* rxd_rails_text - for the line of the route: each interface, and which share of the long payload it has carried, or
+ * that it is not in use.  "" for a connection without rails.
+ */
+void rxd_rails_text(const struct rxd_conn *conn, char *buf, size_t size);
 
 /* tx.c -------------------------------------------------------------------------------- */
 
@@ -441,6 +507,9 @@ void rxd_on_clear_reset(struct rxd_conn *conn, const struct rxd_pkt *pkt);
 /* rxd_tx_on_ack - process the ACK in @pkt.  Calls done(). */
 void rxd_tx_on_ack(struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t now);
 
+/* rxd_tx_on_rail_ack - the same, of a rail: @conn is the connection whose stream it carries. */
+void rxd_tx_on_rail_ack(struct rxd_conn *rail, struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t now);
+
 /* rxd_tx_new_path - the peer is reached on another path: nothing that was measured on the old
  * one counts, and what is in flight is retransmitted.
  */
@@ -501,6 +570,13 @@ void rxd_route(const struct chan *base, struct chan_route *path);
 /* rxd_conn_init - chan_ops.init. */
 void rxd_conn_init(struct chan *chan);
 
+/* rxd_conn_take_id - a random id, by which packets find it.  rxd_conn_reset - its streams and numbers begin.
+ * rxd_conn_least - bytes of a packet that fits any path.
+ */
+int rxd_conn_take_id(struct rxd_conn *conn);
+void rxd_conn_reset(struct rxd_conn *conn);
+uint32_t rxd_conn_least(const struct rxd_conn *conn);
+
 /* rxd_conn_open - take an id, and make @addr known below.
  * Errors: -FI_ENOMEM, -FI_EINVAL (address); nothing is left then.
  */
@@ -534,6 +610,21 @@ void rxd_attempt_fail(struct rxd_conn *conn, int err);
 
 /* rxd_conn_finish - chan_ops.finish: may it be closed? */
 bool rxd_conn_finish(struct chan *chan);
+
+/* rails/join.c -------------------------------------------------------------------------- */
+
+/* rxd_rails_list - private data of a handshake of @conn: our further addresses.  @out: RXD_DATA_MAX bytes
+ * Returns its length; 0: there are none.
+ */
+size_t rxd_rails_list(const struct rxd_conn *conn, uint8_t *out);
+
+/* rxd_rails_begin - @conn, READY, has rails if the handshake of its peer has such a list in its private data. */
+void rxd_rails_begin(struct rxd_conn *conn, const uint8_t *data, size_t len);
+
+/* Packets of rails.  @conn: the one that the id in the packet is of */
+void rxd_on_rail_ask(struct rxd_conn *conn, const struct rxd_pkt *pkt);
+void rxd_on_rail_answer(struct rxd_conn *conn, const struct rxd_pkt *pkt);
+void rxd_on_rail_proof(struct rxd_conn *conn, const struct rxd_pkt *pkt);
 
 /* handshake.c ------------------------------------------------------------------------- */
 
@@ -584,6 +675,14 @@ int rxd_cm_connect(struct eng_link *link, struct eng_peer *peer, const void *add
 int rxd_cm_answer(struct eng_link *link, struct eng_peer *peer, void *req,
 		  const void *param, size_t paramlen);
 int rxd_cm_shutdown(struct eng_link *link, struct eng_peer *peer);
+
+/* rails/open.c -------------------------------------------------------------------------- */
+
+/* rxd_rails_open - an RDM endpoint is reached at its further interfaces, where FI_RAILS says so and there are such.
+ * What cannot be had is logged.   rxd_rails_close - all connections are closed.
+ */
+void rxd_rails_open(struct rxd_link *link, const struct fi_info *info);
+void rxd_rails_close(struct rxd_link *link);
 
 /* poll.c ------------------------------------------------------------------------------ */
 

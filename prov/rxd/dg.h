@@ -19,6 +19,7 @@
 #include <sys/uio.h>
 
 #include "base/list.h"
+#include "net/rail.h"
 
 struct rxd_poller;
 struct rxd_dom;			/* a domain below */
@@ -63,6 +64,17 @@ uint64_t rxd_dg_random(void);
 int rxd_dg_open(struct rxd_poller *poller, const struct fi_info *info, void *owner,
 		struct rxd_dg **dg_p);
 void rxd_dg_close(struct rxd_dg *dg);
+
+/* rxd_dg_rails - the interfaces by which an endpoint for @info with the address @own may be reached, too, its own among
+ * them, the best first; as FI_RAILS and FI_RAILS_IFACES say.
+ * @rail: [out] room for NET_RAILS_MAX.   Returns how many.
+ * rxd_dg_reaches - does the interface @rail lead to @dest?
+ * rxd_dg_open_rail - as rxd_dg_open(), at the address of @rail.
+ */
+unsigned rxd_dg_rails(const struct fi_info *info, const struct sockaddr *own, struct net_rail *rail);
+bool rxd_dg_reaches(const struct net_rail *rail, const struct sockaddr *dest);
+int rxd_dg_open_rail(struct rxd_poller *poller, const struct fi_info *info, const struct net_rail *rail, void *owner,
+		     struct rxd_dg **dg_p);
 
 /* rxd_dg_name - its address.  @len: [in,out] room, then length. */
 int rxd_dg_name(struct rxd_dg *dg, void *addr, size_t *len);

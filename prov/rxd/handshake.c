@@ -108,14 +108,16 @@ static void hello_send(struct rxd_conn *conn, uint64_t now)
 void rxd_welcome_send(struct rxd_conn *conn, uint64_t now)
 {
 	struct rxd_hello hello = hello_of(conn);
-	uint8_t buf[RXD_HANDSHAKE_MAX];
+	uint8_t buf[RXD_HANDSHAKE_MAX], list[RXD_DATA_MAX], *data = conn->handshake ? conn->handshake->data : list;
 	size_t len;
 
+	if (!conn->handshake)
+		hello.data_len = (uint16_t) rxd_rails_list(conn, list);
 	hello.cookie = (struct rxd_cookie) { 0 };
 	hello.peer_cid = conn->peer_cid;
 	hello.window = conn->rcv_limit;
 	len = rxd_put_hdr(buf, RXD_WELCOME, RXD_F_SUM, conn->peer_cid, 0);
-	len = rxd_put_hello(buf, len, &hello, conn->handshake ? conn->handshake->data : NULL);
+	len = rxd_put_hello(buf, len, &hello, data);
 	if (conn->handshake) {
 		conn->handshake->sent_ns = now;
 		conn->handshake->tries++;
@@ -223,6 +225,8 @@ int rxd_hello_start(struct chan *chan)
 		conn->handshake = NULL;
 		return ret;
 	}
+	if (!chan->link->msg)
+		conn->handshake->data_len = (uint16_t) rxd_rails_list(conn, conn->handshake->data);
 	hello_send(conn, rxd_now(rxd_conn_poller(conn)));
 	chan_timer_set(chan, rxd_hello_due(conn));
 	return 0;
@@ -348,6 +352,8 @@ static void handshake_connected(struct rxd_conn *conn, const struct rxd_pkt *pkt
 		rxd_tx_ping(conn, now);		/* else a path MTU probe confirms the connection */
 	if (conn->chan.link->msg)
 		eng_on_connected(&conn->chan.link->base, chan_peer(&conn->chan), pkt->data, pkt->len);
+	else
+		rxd_rails_begin(conn, pkt->data, pkt->len);
 	rxd_conn_rearm(conn, now);
 }
 
@@ -429,8 +435,9 @@ static struct rxd_conn *conn_replace(struct rxd_conn *conn, const struct rxd_hel
 	return conn_for(link, hello);
 }
 
-static void accept_hello(struct rxd_link *link, const struct rxd_hello *hello, uint64_t now)
+static void accept_hello(struct rxd_link *link, const struct rxd_pkt *pkt, uint64_t now)
 {
+	const struct rxd_hello *hello = &pkt->hello;
 	struct rxd_conn *conn = conn_for(link, hello);
 
 	if (conn && rxd_conn_alive(conn) && hello->cid == conn->peer_cid) {
@@ -451,6 +458,7 @@ static void accept_hello(struct rxd_link *link, const struct rxd_hello *hello, u
 	if (!rxd_conn_alive(conn))
 		return;
 	rxd_welcome_send(conn, now);
+	rxd_rails_begin(conn, pkt->data, pkt->len);
 	rxd_conn_rearm(conn, now);
 }
 
@@ -483,7 +491,7 @@ bool rxd_on_hello(struct rxd_link *link, const struct rxd_pkt *pkt)
 	else if (link->base.msg)
 		return link->listening;
 	else
-		accept_hello(link, hello, now);
+		accept_hello(link, pkt, now);
 	return false;
 }
 

@@ -30,7 +30,7 @@ void rxd_conn_init(struct chan *chan)
 }
 
 /* Ids are random, so that a packet of another peer or of an earlier connection matches none. */
-static int take_id(struct rxd_conn *conn)
+int rxd_conn_take_id(struct rxd_conn *conn)
 {
 	struct rxd_link *link = rxd_conn_link(conn);
 	int ret;
@@ -44,16 +44,15 @@ static int take_id(struct rxd_conn *conn)
 	return ret;
 }
 
-/* least_plain - bytes of a packet that fits any path. */
-static uint32_t least_plain(const struct rxd_conn *conn)
+uint32_t rxd_conn_least(const struct rxd_conn *conn)
 {
 	return (uint32_t) (RXD_DGRAM_MIN - rxd_guard_tag(rxd_conn_link(conn)));
 }
 
-static void reset_streams(struct rxd_conn *conn)
+void rxd_conn_reset(struct rxd_conn *conn)
 {
 	conn->clean_end = conn->confirmed = conn->ended = false;
-	conn->want_shut = conn->shut = false;
+	conn->want_shut = conn->shut = conn->mute = false;
 	conn->report_up = conn->ack_now = conn->is_paused = conn->no_memory = false;
 	conn->una = conn->nxt = conn->end = conn->limit = 0;
 	conn->source = 0;
@@ -73,7 +72,7 @@ static void reset_streams(struct rxd_conn *conn)
 	rxd_rtt_init(&conn->rtt);
 	rxd_loss_init(&conn->loss);
 	rxd_ecn_init(&conn->ecn, rxd_conn_link(conn)->dg->has_ecn);
-	rxd_mtu_init(&conn->mtu, least_plain(conn), least_plain(conn));
+	rxd_mtu_init(&conn->mtu, rxd_conn_least(conn), rxd_conn_least(conn));
 	rxd_cc_init(&conn->cc, (enum rxd_cc_kind) rxd_conf.cc, RXD_DGRAM_MIN,
 		    (unsigned) rxd_conf.tolerance);
 }
@@ -83,11 +82,11 @@ int rxd_conn_open(struct rxd_conn *conn, const void *addr)
 	struct rxd_link *link = rxd_conn_link(conn);
 	int ret;
 
-	reset_streams(conn);
+	rxd_conn_reset(conn);
 	ret = rxd_dg_peer(link->dg, addr, &conn->to);
 	if (ret)
 		return ret;
-	ret = link->guard ? rxd_sec_connect(conn, addr) : take_id(conn);
+	ret = link->guard ? rxd_sec_connect(conn, addr) : rxd_conn_take_id(conn);
 	if (ret) {
 		rxd_dg_forget(link->dg, conn->to);
 		conn->to = FI_ADDR_UNSPEC;
@@ -120,7 +119,7 @@ int rxd_conn_adopt(struct rxd_conn *conn, struct rxd_sec *sec, const void *addr)
 		rxd_dg_forget(link->dg, conn->to);
 	/* an attempt of ours that this one replaces, and whose HELLO may still arrive, is older */
 	conn->chan.serial = ++conn->chan.link->serial;
-	reset_streams(conn);
+	rxd_conn_reset(conn);
 	conn->to = to;
 	return 0;
 }
@@ -150,7 +149,7 @@ void rxd_conn_ready(struct rxd_conn *conn, const struct rxd_hello *hello, uint64
 	if (conn->rcv_limit < rxd_rx_window(conn))
 		conn->rcv_limit = rxd_rx_window(conn);
 	conn->received_ns = now;
-	rxd_mtu_init(&conn->mtu, least_plain(conn), (uint32_t) most);
+	rxd_mtu_init(&conn->mtu, rxd_conn_least(conn), (uint32_t) most);
 	rxd_route_said(conn, hello);
 	rxd_sec_named(conn, hello->addr);
 	/* both ids make the connection, so it counts as ours whichever end connected */
@@ -213,6 +212,8 @@ bool rxd_conn_finish(struct chan *chan)
 		return true;
 	rxd_tx_shut(conn);
 	if (!conn->shut || !has_all(conn))
+		return false;
+	if (conn->chan.paths && !rxd_rails_say_all(conn))
 		return false;
 	if (!conn->ack_cnt)
 		return true;

@@ -19,7 +19,10 @@
 
 static void fire_alive(struct rxd_conn *conn, uint64_t now)
 {
-	if (rxd_dead_due(conn) <= now && rxd_has_looked(rxd_conn_poller(conn), rxd_dead_due(conn))) {
+	if (conn->chan.paths && rxd_rails_heard(conn, now))
+		rxd_conn_schedule(conn);
+	if (rxd_dead_due(conn) <= now && !(conn->chan.paths && rxd_rails_live(conn, now)) &&
+	    rxd_has_looked(rxd_conn_poller(conn), rxd_dead_due(conn))) {
 		rxd_conn_fail(conn, FI_ETIMEDOUT, false);
 		return;
 	}
@@ -54,6 +57,8 @@ static void on_timer(struct chan *chan, uint64_t now)
 
 static void on_close(struct chan *chan, int err, bool orderly)
 {
+	if (chan->paths)
+		rxd_rails_end(rxd_conn_of_chan(chan));
 	rxd_conn_release(rxd_conn_of_chan(chan), err);
 }
 
@@ -168,6 +173,7 @@ static int link_make(struct obj_prog *prog, const struct fi_info *info, struct s
 		.seg_size = RXD_PAYLOAD_MAX,
 		.addr_len = link->base.addr_len,
 	};
+	rxd_rails_open(link, info);
 	*link_p = link;
 	return 0;
 }
@@ -176,6 +182,7 @@ static int link_make(struct obj_prog *prog, const struct fi_info *info, struct s
 static void link_free(struct rxd_link *link)
 {
 	rxd_guard_close(link);
+	rxd_rails_close(link);
 	rxd_dg_close(link->dg);
 	hmap_destroy(&link->by_cid);
 	hmap_destroy(&link->request_by);

@@ -19,6 +19,9 @@ rxd_pure_sources = \
 	prov/rxd/recovery/ranges.c \
 	prov/rxd/recovery/ranges.h \
 	prov/rxd/recovery/rtt.h \
+	prov/rxd/rails/list.h \
+	prov/rxd/rails/packet.c \
+	prov/rxd/rails/wire.h \
 	prov/rxd/sealed.h \
 	prov/rxd/wire.c \
 	prov/rxd/wire.h
@@ -36,6 +39,11 @@ rxd_link_sources = \
 	prov/rxd/link.c \
 	prov/rxd/link.h \
 	prov/rxd/migration.c \
+	prov/rxd/rails/join.c \
+	prov/rxd/rails/list.c \
+	prov/rxd/rails/open.c \
+	prov/rxd/rails/share.c \
+	prov/rxd/rails/state.h \
 	prov/rxd/route.c \
 	prov/rxd/secure.h \
 	prov/rxd/secure/control.c \
@@ -52,7 +60,7 @@ rxd_link_sources = \
 	prov/rxd/timer.c \
 	prov/rxd/tx.c
 
-rxd_prov_sources = prov/rxd/dg.c prov/rxd/dom.c prov/rxd/dom.h prov/rxd/prov.c
+rxd_prov_sources = prov/rxd/dg.c prov/rxd/dom.c prov/rxd/dom.h prov/rxd/prov.c prov/rxd/rails/choose.c
 
 if HAVE_RXD
 noinst_LTLIBRARIES += prov/rxd/librxdlink.la
@@ -93,6 +101,7 @@ rxd_tests = \
 	prov/rxd/test/sim_guest_test \
 	prov/rxd/test/sim_migration_test \
 	prov/rxd/test/sim_protected_test \
+	prov/rxd/test/sim_rails_test \
 	prov/rxd/test/sim_test \
 	prov/rxd/retransmit_test \
 	prov/rxd/rx_test \
@@ -153,6 +162,8 @@ prov_rxd_test_sim_cm_test_SOURCES = prov/rxd/test/sim_cm_test.c $(rxd_sim_source
 prov_rxd_test_sim_cm_test_LDADD = $(rxd_sim_libs)
 prov_rxd_test_sim_migration_test_SOURCES = prov/rxd/test/sim_migration_test.c $(rxd_sim_sources)
 prov_rxd_test_sim_migration_test_LDADD = $(rxd_sim_libs)
+prov_rxd_test_sim_rails_test_SOURCES = prov/rxd/test/sim_rails_test.c prov/rxd/test/sim_run.h prov/rxd/test/log_text.h $(rxd_sim_sources)
+prov_rxd_test_sim_rails_test_LDADD = $(rxd_sim_libs)
 
 # A connection in simulated time whose peer is the test.
 prov_rxd_retransmit_test_SOURCES = prov/rxd/retransmit_test.c prov/rxd/test/scripted.h $(rxd_sim_sources)
@@ -193,7 +204,7 @@ endif
 
 # The fuzzer needs clang: make prov/rxd/test/fuzz_wire CC=clang
 EXTRA_PROGRAMS += prov/rxd/test/fuzz_wire
-prov_rxd_test_fuzz_wire_SOURCES = prov/rxd/test/fuzz_wire.c prov/rxd/wire.c prov/rxd/wire.h \
+prov_rxd_test_fuzz_wire_SOURCES = prov/rxd/test/fuzz_wire.c prov/rxd/rails/packet.c prov/rxd/wire.c prov/rxd/wire.h \
 	src/base/hash/crc32c.c src/base/hash/crc32c.h src/base/release.c src/base/net_addr.c
 prov_rxd_test_fuzz_wire_CFLAGS = $(AM_CFLAGS) -fsanitize=fuzzer,address
 endif

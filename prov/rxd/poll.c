@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "conn.h"
+#include "rxd/rails/wire.h"
 #include "rxd/sealed.h"
 
 #define RETRY_BLOCKED_NS (CLOCK_NS_PER_MS / 10)
@@ -52,6 +53,12 @@ static void on_control(struct rxd_link *link, struct rxd_conn *conn, const struc
 		rxd_on_path_challenge(conn, pkt);
 	else if (pkt->type == RXD_PATH_RESPONSE)
 		rxd_on_path_response(conn, pkt, source);
+	else if (pkt->type == RXD_RAIL_ASK)
+		rxd_on_rail_ask(conn, pkt);
+	else if (pkt->type == RXD_RAIL_ANSWER)
+		rxd_on_rail_answer(conn, pkt);
+	else if (pkt->type == RXD_RAIL_PROOF)
+		rxd_on_rail_proof(conn, pkt);
 }
 
 /* log_dropped - sparse: any host may send them. */
@@ -209,7 +216,7 @@ static void push_waiting(struct rxd_poller *poller, uint64_t now)
 		if (!rxd_conn_alive(conn))
 			continue;
 		if (rxd_tx_push(conn, now) && rxd_conn_alive(conn))
-			list_add_tail(&conn->dirty_node, rxd_conn_link(conn)->dg->blocked ? &again :
+			list_add_tail(&conn->dirty_node, rxd_conn_dg(conn)->blocked ? &again :
 				      &poller->base.dirty);
 		if (rxd_conn_alive(conn))
 			rxd_conn_rearm(conn, now);
@@ -363,7 +370,7 @@ static int poller_arm(struct obj_poller *base, uint64_t *deadline_ns)
 	if (poller->deferred || !list_empty(&chans->failed) || !list_empty(&poller->ended))
 		return -FI_EAGAIN;
 	list_for_each_entry(conn, &chans->dirty, dirty_node)
-		if (!rxd_conn_link(conn)->dg->blocked)
+		if (!rxd_conn_dg(conn)->blocked)
 			return -FI_EAGAIN;
 	if (rxd_dg_arm(poller))
 		return -FI_EAGAIN;

@@ -11,6 +11,7 @@
 #include "coll/register.h"
 #include "engine/offer.h"
 #include "info/check.h"
+#include "info/rails.h"
 #include "layer/getinfo.h"
 #include "net/opt.h"
 #include "secure/key.h"
@@ -58,6 +59,7 @@ static const struct layer layer = {
 static int rxd_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags,
 		       const struct fi_info *hints, struct fi_info **info_p)
 {
+	info_rails_note(node, flags, hints);
 	return layer_getinfo(&layer, version, node, service, flags, hints, info_p);
 }
 

@@ -60,9 +60,9 @@ static void in_place(struct rxd_conn *conn, uint64_t lo, uint64_t hi)
 	}
 }
 
-static void on_acked(void *arg, const struct rxd_sent *sent, uint64_t pn)
+/* acked - @main: whose bytes they are. */
+static inline void acked(struct acking *a, struct rxd_conn *main, const struct rxd_sent *sent)
 {
-	struct acking *a = arg;
 	struct rxd_conn *conn = a->conn;
 
 	a->any = true;
@@ -79,12 +79,11 @@ static void on_acked(void *arg, const struct rxd_sent *sent, uint64_t pn)
 	a->data = true;
 	rxd_cc_on_ack(&conn->cc, a->now, sent->sent_ns, sent->size, conn->rtt.smooth,
 		      sent->limited);
-	in_place(conn, sent->off, sent->off + sent->len);
+	in_place(main, sent->off, sent->off + sent->len);
 }
 
-static void on_lost(void *arg, const struct rxd_sent *sent, uint64_t pn)
+static inline void lost(struct acking *a, struct rxd_conn *main, const struct rxd_sent *sent)
 {
-	struct acking *a = arg;
 	struct rxd_conn *conn = a->conn;
 
 	if (sent->pad) {
@@ -96,21 +95,54 @@ static void on_lost(void *arg, const struct rxd_sent *sent, uint64_t pn)
 		rxd_ecn_lost(&conn->ecn);
 	rxd_cc_on_loss(&conn->cc, a->now, sent->sent_ns, &conn->rtt);
 	PROBE3(retransmit, conn, sent->off, sent->len);
-	rxd_stream_retransmit(conn, sent->off, sent->off + sent->len);
+	rxd_stream_retransmit(main, sent->off, sent->off + sent->len);
 }
 
-static void on_spurious(void *arg, const struct rxd_sent *sent, uint64_t pn)
+static inline void spurious(struct acking *a, struct rxd_conn *main, const struct rxd_sent *sent)
 {
-	struct acking *a = arg;
-
 	if (sent->pad) {
-		on_acked(arg, sent, pn);
+		acked(a, main, sent);
 		return;
 	}
 	a->marked += sent->ect;
 	a->data = true;
 	rxd_cc_on_spurious(&a->conn->cc, sent->sent_ns);
-	in_place(a->conn, sent->off, sent->off + sent->len);
+	in_place(main, sent->off, sent->off + sent->len);
+}
+
+static struct rxd_conn *conn_acking(void *arg)
+{
+	return ((struct acking *) arg)->conn;
+}
+
+static void on_acked(void *arg, const struct rxd_sent *sent, uint64_t pn)
+{
+	acked(arg, conn_acking(arg), sent);
+}
+
+static void on_lost(void *arg, const struct rxd_sent *sent, uint64_t pn)
+{
+	lost(arg, conn_acking(arg), sent);
+}
+
+static void on_spurious(void *arg, const struct rxd_sent *sent, uint64_t pn)
+{
+	spurious(arg, conn_acking(arg), sent);
+}
+
+static void on_rail_acked(void *arg, const struct rxd_sent *sent, uint64_t pn)
+{
+	acked(arg, rxd_main_of(conn_acking(arg)), sent);
+}
+
+static void on_rail_lost(void *arg, const struct rxd_sent *sent, uint64_t pn)
+{
+	lost(arg, rxd_main_of(conn_acking(arg)), sent);
+}
+
+static void on_rail_spurious(void *arg, const struct rxd_sent *sent, uint64_t pn)
+{
+	spurious(arg, rxd_main_of(conn_acking(arg)), sent);
 }
 
 static const struct rxd_loss_ops loss_ops = {
@@ -118,6 +150,17 @@ static const struct rxd_loss_ops loss_ops = {
 	.lost = on_lost,
 	.spurious = on_spurious,
 };
+
+static const struct rxd_loss_ops rail_loss_ops = {
+	.acked = on_rail_acked,
+	.lost = on_rail_lost,
+	.spurious = on_rail_spurious,
+};
+
+static const struct rxd_loss_ops *loss_ops_of(const struct rxd_conn *conn)
+{
+	return rxd_is_rail(conn) ? &rail_loss_ops : &loss_ops;
+}
 
 static void rtt_sample(struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t now)
 {
@@ -131,19 +174,20 @@ static void rtt_sample(struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_
 		       delay < RXD_PEER_DELAY_NS ? delay : RXD_PEER_DELAY_NS);
 }
 
-static bool ack_all(struct rxd_conn *conn, const struct rxd_pkt *pkt, struct acking *a)
+static inline bool ack_all(struct rxd_conn *conn, const struct rxd_pkt *pkt, const struct rxd_loss_ops *ops,
+			   struct acking *a)
 {
 	uint64_t hi = pkt->ack.largest + 1, lo = hi - 1 - pkt->ack.first;
 	struct rxd_range range;
 	unsigned i;
 
-	if (!rxd_loss_on_ack(&conn->loss, lo, hi, &loss_ops, a))
+	if (!rxd_loss_on_ack(&conn->loss, lo, hi, ops, a))
 		return false;
 	for (i = 0; i < pkt->ack.cnt; i++) {
 		range = rxd_pkt_range(pkt, i);
 		hi = lo - range.gap;
 		lo = hi - range.len;
-		rxd_loss_on_ack(&conn->loss, lo, hi, &loss_ops, a);
+		rxd_loss_on_ack(&conn->loss, lo, hi, ops, a);
 	}
 	return true;
 }
@@ -159,9 +203,9 @@ static void check_black_hole(struct rxd_conn *conn, struct acking *a)
 	CHAN_WARN_SPARSE(conn->chan.link, "datagrams of %u bytes to %s are lost, shorter ones arrive: the "
 			 "path drops them by size, though the MTU of both ends allows %u bytes; they have "
 			 "%u now, see the MTUs along the path\n", size,
-			 chan_peer_text(&conn->chan, text), conn->mtu.most, conn->mtu.now);
+			 chan_peer_text(&rxd_main_of(conn)->chan, text), conn->mtu.most, conn->mtu.now);
 	rxd_cc_set_seg(&conn->cc, conn->mtu.now);
-	rxd_loss_all(&conn->loss, &loss_ops, a);
+	rxd_loss_all(&conn->loss, loss_ops_of(conn), a);
 }
 
 /* check_stuck - short packets get through, and data does not. */
@@ -169,11 +213,11 @@ static void check_stuck(struct rxd_conn *conn, const struct acking *a)
 {
 	char text[CHAN_TEXT_MAX];
 
-	if (!rxd_mtu_stuck(&conn->mtu, a->data || conn->una == conn->nxt, a->now))
+	if (!rxd_mtu_stuck(&conn->mtu, a->data || conn->una == conn->nxt || conn->chan.paths, a->now))
 		return;
 	CHAN_WARN_SPARSE(conn->chan.link, "%s has acknowledged short datagrams alone for %u s: those of %u bytes "
 			 "are lost, which any path should carry. It drops packets by size: compare the MTUs "
-			 "along it; waiting for it\n", chan_peer_text(&conn->chan, text),
+			 "along it; waiting for it\n", chan_peer_text(&rxd_main_of(conn)->chan, text),
 			 (unsigned) (RXD_MTU_STUCK_TICKS * RXD_MTU_TICK_NS / CLOCK_NS_PER_S), conn->mtu.now);
 }
 
@@ -182,7 +226,7 @@ static void log_ecn_off(struct rxd_conn *conn)
 	char text[CHAN_TEXT_MAX];
 
 	CHAN_INFO(conn->chan.link, "no explicit congestion notification (ECN) to %s: the path "
-		  "does not carry it\n", chan_peer_text(&conn->chan, text));
+		  "does not carry it\n", chan_peer_text(&rxd_main_of(conn)->chan, text));
 }
 
 /* on_marks - the peer's ECN counts, in the ACK with the highest number so far. */
@@ -196,15 +240,17 @@ static void on_marks(struct rxd_conn *conn, const struct rxd_pkt *pkt, const str
 		log_ecn_off(conn);
 }
 
-void rxd_tx_on_ack(struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t now)
+/* on_ack - @main: the connection whose stream @conn carries, mostly itself. */
+static inline void on_ack(struct rxd_conn *conn, struct rxd_conn *main, const struct rxd_loss_ops *ops,
+			  const struct rxd_pkt *pkt, uint64_t now)
 {
 	bool newest = pkt->ack.largest >= conn->loss.largest;
 	struct acking a = { .conn = conn, .now = now };
 
-	if (pkt->ack.limit > conn->limit)
-		conn->limit = pkt->ack.limit;
+	if (pkt->ack.limit > main->limit)
+		main->limit = pkt->ack.limit;
 	rtt_sample(conn, pkt, now);
-	if (!ack_all(conn, pkt, &a))
+	if (!ack_all(conn, pkt, ops, &a))
 		return;		/* of what was never sent: forged, or of an earlier connection */
 	if (newest)
 		on_marks(conn, pkt, &a);
@@ -212,17 +258,30 @@ void rxd_tx_on_ack(struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t no
 		check_black_hole(conn, &a);
 	if (a.any)
 		check_stuck(conn, &a);
-	rxd_loss_detect(&conn->loss, now, &conn->rtt, &loss_ops, &a);
+	rxd_loss_detect(&conn->loss, now, &conn->rtt, ops, &a);
 	if (a.lost && conn->loss.probes >= PERSISTENT)
 		rxd_cc_on_persistent(&conn->cc, now);
 	if (a.any)
 		conn->loss.probes = 0;
 	conn->unanswered_ns = conn->loss.out_cnt ? now : 0;
-	if (rxd_conn_alive(conn))
-		rxd_stream_release(conn);
-	if (rxd_conn_alive(conn) && (conn->retransmit.cnt || conn->nxt != conn->end ||
-					 !list_empty(&conn->chan.pending) ||
+	if (rxd_conn_alive(main))
+		rxd_stream_release(main);
+	if (rxd_conn_alive(conn) && (main->retransmit.cnt || main->nxt != main->end ||
+					 !list_empty(&main->chan.pending) ||
 					 rxd_mtu_wanted(&conn->mtu, now)))
+		rxd_conn_schedule(conn);
+}
+
+void rxd_tx_on_ack(struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t now)
+{
+	on_ack(conn, conn, &loss_ops, pkt, now);
+}
+
+/* The limit that its ACK raises, and the bytes that it declares lost, are all paths' concern. */
+void rxd_tx_on_rail_ack(struct rxd_conn *rail, struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t now)
+{
+	on_ack(rail, conn, &rail_loss_ops, pkt, now);
+	if (rxd_conn_alive(conn))
 		rxd_conn_schedule(conn);
 }
 
@@ -231,13 +290,13 @@ void rxd_tx_new_path(struct rxd_conn *conn)
 {
 	struct acking a = { .conn = conn };
 
-	rxd_loss_all(&conn->loss, &loss_ops, &a);
+	rxd_loss_all(&conn->loss, loss_ops_of(conn), &a);
 	conn->loss.probes = 0;
 	rxd_rtt_init(&conn->rtt);
 	rxd_mtu_init(&conn->mtu, conn->mtu.base, conn->mtu.most);
 	rxd_cc_init(&conn->cc, (enum rxd_cc_kind) rxd_conf.cc, RXD_DGRAM_MIN,
 		    (unsigned) rxd_conf.tolerance);
-	rxd_ecn_new_path(&conn->ecn, rxd_conn_link(conn)->dg->has_ecn);
+	rxd_ecn_new_path(&conn->ecn, rxd_conn_dg(conn)->has_ecn);
 }
 
 /* ---- timeouts ------------------------------------------------------------------------- */
@@ -253,6 +312,33 @@ static void log_stall(struct rxd_conn *conn, uint64_t now)
 	chan_log_stall(&conn->chan, now - since);
 }
 
+/* ask_others - @conn is silent: do other paths answer?  Those that are in use do, or not, by themselves. */
+static void ask_others(struct rxd_conn *conn, uint64_t now)
+{
+	const struct chan_paths *paths = conn->chan.paths;
+	struct rxd_conn *other;
+	unsigned i;
+
+	for (i = 0; i < paths->cnt; i++) {
+		other = paths->path[i].conn;
+		if (!other || other == conn || !rxd_conn_alive(other) || other->loss.out_cnt)
+			continue;
+		rxd_tx_ping(other, now);
+		rxd_conn_rearm(other, now);
+	}
+}
+
+/* check_silent - True: @conn is mute from now on, and what was in flight on it goes over other paths. */
+static bool check_silent(struct rxd_conn *conn, uint64_t now)
+{
+	ask_others(conn, now);
+	if (!rxd_rails_silent(conn, now))
+		return false;
+	rxd_tx_new_path(conn);
+	rxd_tx_ping(conn, now);
+	return true;
+}
+
 /* A timeout alone does not prove loss: the peer may be busy.  The next ACK shows what was lost.
  */
 static void on_probe_timeout(struct rxd_conn *conn, uint64_t now)
@@ -263,7 +349,10 @@ static void on_probe_timeout(struct rxd_conn *conn, uint64_t now)
 	}
 	if (conn->loss.probes < UINT8_MAX)
 		conn->loss.probes++;
-	log_stall(conn, now);
+	if (__builtin_expect(conn->chan.paths != NULL, 0) && check_silent(conn, now))
+		return;
+	if (!rxd_is_rail(conn))
+		log_stall(conn, now);
 	/* not the oldest: for a short packet the ACK may be what was lost */
 	rxd_mtu_timeout(&conn->mtu, rxd_loss_longest(&conn->loss));
 	if (conn->loss.probes == PERSISTENT && rxd_ecn_timeout(&conn->ecn))
@@ -273,7 +362,7 @@ static void on_probe_timeout(struct rxd_conn *conn, uint64_t now)
 		return;
 	/* on a lossy path a second probe, which is short, avoids most further timeouts */
 	rxd_tx_ping(conn, now);
-	if (conn->loss.probes < PROBE_AFTER)
+	if (conn->loss.probes < PROBE_AFTER || rxd_is_rail(conn))
 		return;
 	rxd_probe_send(conn);
 	/* as seldom as systems answer, and within 3 s; nothing that is not sealed ends a protected connection */
@@ -294,11 +383,13 @@ void rxd_tx_timeout(struct rxd_conn *conn, uint64_t now)
 		if (silent)
 			on_probe_timeout(conn, now);
 		else
-			rxd_loss_detect(&conn->loss, now, &conn->rtt, &loss_ops, &a);
+			rxd_loss_detect(&conn->loss, now, &conn->rtt, loss_ops_of(conn), &a);
 		/* only path probes were lost: no answer is due any more */
 		if (!conn->loss.out_cnt && rxd_tx_idle(conn))
 			conn->unanswered_ns = 0;
 	}
 	if (rxd_conn_alive(conn))
 		rxd_conn_schedule(conn);
+	if (rxd_is_rail(conn))
+		rxd_conn_schedule(rxd_main_of(conn));
 }

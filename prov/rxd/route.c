@@ -3,6 +3,7 @@
 
 /* The route of a connection as text: channel/route.h. */
 #include <stdio.h>
+#include <string.h>
 
 #include "channel/route.h"
 #include "conn.h"
@@ -26,6 +27,17 @@ void rxd_route_said(struct rxd_conn *conn, const struct rxd_hello *hello)
 	chan_route_said(&conn->chan, ours, &theirs, 0);
 }
 
+static void add_rails(const struct rxd_conn *conn, char *way, size_t size)
+{
+	static const char by[] = ", by ";
+	size_t len = strlen(way);
+
+	if (!conn->chan.paths || len + sizeof(by) >= size)
+		return;
+	memcpy(way + len, by, sizeof(by));
+	rxd_rails_text(conn, way + len + sizeof(by) - 1, size - len - sizeof(by) + 1);
+}
+
 void rxd_route(const struct chan *base, struct chan_route *path)
 {
 	const struct rxd_conn *conn = (const struct rxd_conn *) base;	/* its first member */
@@ -35,6 +47,7 @@ void rxd_route(const struct chan *base, struct chan_route *path)
 	snprintf(path->way, sizeof(path->way), "acknowledged%s%s datagrams of up to %u bytes from %s",
 		 *guard ? ", " : "", guard, conn->mtu.now, base->link->addr_len ?
 		 chan_text(base->link, base->link->addr, base->link->addr_len, text) : "this host");
+	add_rails(conn, path->way, sizeof(path->way));
 	path->traffic.sent_bytes = conn->nxt;
 	path->traffic.got_bytes = conn->rcv_nxt;
 	path->traffic.rtt_ns = conn->rtt.min ? conn->rtt.smooth : 0;

@@ -172,6 +172,8 @@ static void body_begin(struct rxd_conn *conn, struct rxd_body *body, const struc
 		body->iov_cnt = 1;
 	}
 	conn->body = body;
+	if (__builtin_expect(conn->chan.paths != NULL, 0) && rx->len >= rxd_conf.rails.min)
+		rxd_rails_want(conn);
 	body_fill(conn, rx->data, rx->avail);
 }
 
@@ -393,7 +395,7 @@ static void record_number(struct rxd_conn *conn, const struct rxd_pkt *pkt, stru
 	count_mark(conn, meta.ecn);
 	if (pkt->pn >= next) {
 		conn->largest_ns = now;
-		if (__builtin_expect(meta.source != conn->source, 0))
+		if (__builtin_expect(meta.source != conn->source, 0) && !rxd_is_rail(conn))
 			rxd_on_new_source(conn, meta.source, now);
 	}
 	if (conn->pns.cnt > PNS_MAX) {
@@ -430,11 +432,11 @@ static void peer_alive(struct rxd_conn *conn, uint64_t now)
 		conn->unanswered_ns = now;
 }
 
-/* stream_ended - the end of the peer's stream: acknowledge it, then report it. */
-static void stream_ended(struct rxd_conn *conn, uint64_t now)
+/* stream_ended - the end of the peer's stream, which has come by @path: acknowledge it, then report it. */
+static void stream_ended(struct rxd_conn *path, struct rxd_conn *conn, uint64_t now)
 {
-	conn->ack_now = true;
-	rxd_tx_push(conn, now);
+	path->ack_now = true;
+	rxd_tx_push(path, now);
 	rxd_conn_fail(conn, FI_ECONNRESET, true);
 }
 
@@ -449,6 +451,14 @@ static bool on_any(struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t no
 	return rxd_conn_alive(conn);
 }
 
+static bool on_any_of_rail(struct rxd_conn *rail, struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t now)
+{
+	peer_alive(rail, now);
+	if (pkt->flags & RXD_F_ACK)
+		rxd_tx_on_rail_ack(rail, conn, pkt, now);
+	return rxd_conn_alive(rail) && rxd_conn_alive(conn);
+}
+
 /* after_data - the bytes are in place: ACK, flow control, timer. */
 static void after_data(struct rxd_conn *conn, uint64_t now)
 {
@@ -456,6 +466,19 @@ static void after_data(struct rxd_conn *conn, uint64_t now)
 	if (rxd_rx_ack_due(conn, now))
 		rxd_conn_schedule(conn);
 	rxd_conn_rearm(conn, now);
+}
+
+/* after_rail_data - the same for bytes that have come by a rail, which acknowledges them. */
+static void after_rail_data(struct rxd_conn *rail, struct rxd_conn *conn, uint64_t now)
+{
+	bool was = conn->ack_now;
+
+	rxd_rx_open_window(conn);
+	rail->ack_now |= conn->ack_now;
+	conn->ack_now = was;
+	if (rxd_rx_ack_due(rail, now))
+		rxd_conn_schedule(rail);
+	rxd_conn_rearm(rail, now);
 }
 
 void rxd_rx_deferred(struct rxd_poller *poller)
@@ -540,26 +563,34 @@ static bool on_next(struct rxd_conn *conn, const struct rxd_pkt *pkt, struct rxd
 void rxd_on_data(struct rxd_conn *conn, const struct rxd_pkt *pkt, struct rxd_meta meta,
 		 uint64_t now)
 {
-	if (on_next(conn, pkt, meta, now) || !on_any(conn, pkt, now))
+	struct rxd_conn *main;
+
+	if (on_next(conn, pkt, meta, now))
+		return;
+	main = rxd_main_of(conn);
+	if (!(__builtin_expect(conn == main, 1) ? on_any(conn, pkt, now) : on_any_of_rail(conn, main, pkt, now)))
 		return;
 	if (pkt->flags & RXD_F_PN) {
-		rxd_rx_count(conn, pkt->len, now);
+		rxd_rx_count(main, pkt->len, now);
 		if (is_known(conn, pkt->pn)) {
 			conn->ack_now = true;
 		} else {
-			if (!(pkt->flags & RXD_F_PAD) && on_stream(conn, pkt->off, pkt->data, pkt->len))
+			if (!(pkt->flags & RXD_F_PAD) && on_stream(main, pkt->off, pkt->data, pkt->len))
 				return;
-			if (!rxd_conn_alive(conn))
+			if (!rxd_conn_alive(conn) || !rxd_conn_alive(main))
 				return;
 			record_number(conn, pkt, meta, now);
 		}
 		ack_later(conn, now);
-		if (conn->ended && !rxd_conn_link(conn)->base.closing) {
-			stream_ended(conn, now);
+		if (main->ended && !rxd_conn_link(conn)->base.closing) {
+			stream_ended(conn, main, now);
 			return;
 		}
 	}
-	after_data(conn, now);
+	if (__builtin_expect(conn == main, 1))
+		after_data(conn, now);
+	else
+		after_rail_data(conn, main, now);
 }
 
 int rxd_rx_resume(struct rxd_conn *conn, uint64_t now)
@@ -577,7 +608,7 @@ int rxd_rx_resume(struct rxd_conn *conn, uint64_t now)
 	if (conn->ack_now)
 		rxd_conn_schedule(conn);
 	if (conn->ended && !rxd_conn_link(conn)->base.closing)
-		stream_ended(conn, now);
+		stream_ended(conn, conn, now);
 	return conn->rcv_nxt != was || !conn->is_paused;
 }
 

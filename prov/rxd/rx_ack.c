@@ -97,6 +97,11 @@ static uint64_t renew_limit(struct rxd_conn *conn)
 	return conn->rcv_limit;
 }
 
+uint64_t rxd_rx_limit(struct rxd_conn *conn)
+{
+	return renew_limit(conn);
+}
+
 size_t rxd_rx_put_ack(struct rxd_conn *conn, uint8_t *out, size_t at, uint64_t now)
 {
 	const struct rxd_span *span = conn->pns.span;

@@ -38,8 +38,11 @@ static size_t packet_begin(struct rxd_conn *conn, uint8_t *head, uint8_t flags, 
 {
 	size_t at = sizeof(struct rxd_hdr), end = at;
 
-	if (conn->ack_cnt || conn->ack_now)
+	if (conn->ack_cnt || conn->ack_now) {
+		if (__builtin_expect(conn->chan.paths != NULL, 0))
+			rxd_rails_limit(conn);
 		end = rxd_rx_put_ack(conn, head, at, now);
+	}
 	if (end > at)
 		flags |= RXD_F_ACK;
 	if (conn->guarded)
@@ -76,7 +79,7 @@ static int packet_transmit(struct rxd_conn *conn, struct iovec *iov, size_t cnt)
 	packet_cover(conn, iov, &cnt, iov->iov_len, true);
 	if (!cnt)
 		return 0;	/* it cannot be sealed: the connection has failed */
-	ret = rxd_dg_send(rxd_conn_link(conn)->dg, conn->to, iov, cnt);
+	ret = rxd_dg_send(rxd_conn_dg(conn), conn->to, iov, cnt);
 	return ret == -FI_EAGAIN || ret == -FI_EMSGSIZE ? ret : 0;	/* else: a lost datagram */
 }
 
@@ -91,7 +94,7 @@ static void begin_burst(struct rxd_conn *conn)
 {
 	rxd_conn_poller(conn)->burst_pn = conn->loss.next;
 	rxd_conn_poller(conn)->burst_ect = rxd_ecn_wanted(&conn->ecn);
-	rxd_dg_mark(rxd_conn_link(conn)->dg, rxd_conn_poller(conn)->burst_ect);
+	rxd_dg_mark(rxd_conn_dg(conn), rxd_conn_poller(conn)->burst_ect);
 }
 
 /* burst_flush - send the burst; bytes of datagrams that were not sent are retransmitted.
@@ -103,7 +106,7 @@ static int burst_flush(struct rxd_conn *conn)
 	const struct rxd_sent *record;
 	unsigned left;
 	size_t size = 0;
-	int ret = rxd_dg_flush(rxd_conn_link(conn)->dg, &left);
+	int ret = rxd_dg_flush(rxd_conn_dg(conn), &left);
 
 	rxd_conn_poller(conn)->burst_pn = end;
 	if (__builtin_expect(!ret, 1))
@@ -113,7 +116,7 @@ static int burst_flush(struct rxd_conn *conn)
 		if (!record)
 			continue;
 		size = size ? size : record->size;
-		rxd_stream_retransmit(conn, record->off, record->off + record->len);
+		rxd_stream_retransmit(rxd_main_of(conn), record->off, record->off + record->len);
 	}
 	conn->ack_now = conn->pns.cnt != 0;	/* an ACK may have been in one of them */
 	if (ret == -FI_EMSGSIZE && size)
@@ -140,7 +143,7 @@ static void join_first(struct iovec *iov, size_t *cnt_p, size_t at)
 static bool packet_emit(struct rxd_conn *conn, uint64_t off, size_t len, uint8_t flags, bool limited,
 			uint64_t now, size_t *len_p)
 {
-	struct rxd_dg *dg = rxd_conn_link(conn)->dg;
+	struct rxd_dg *dg = rxd_conn_dg(conn);
 	uint8_t *head = rxd_dg_head(dg);
 	struct iovec iov[PIECES_MAX + 1];
 	size_t at, cnt, pieces = dg->iov_max - 1;
@@ -151,7 +154,7 @@ static bool packet_emit(struct rxd_conn *conn, uint64_t off, size_t len, uint8_t
 	at = rxd_put_u64(head, at, off);
 	if (len > conn->mtu.now - at)
 		len = conn->mtu.now - at;
-	cnt = rxd_stream_slice(conn, off, len, iov + 1, len <= GATHER_MAX ? PIECES_MAX : pieces + 1);
+	cnt = rxd_stream_slice(rxd_main_of(conn), off, len, iov + 1, len <= GATHER_MAX ? PIECES_MAX : pieces + 1);
 	if (cnt > pieces && len > GATHER_MAX && iov[1].iov_len > HEAD_SMALL)
 		cnt = pieces;
 	len = iov_total(iov + 1, cnt);
@@ -191,7 +194,7 @@ static int packet_pad(struct rxd_conn *conn, size_t size, uint64_t now)
 	if (size > iov[0].iov_len)
 		iov[1].iov_len = size - iov[0].iov_len;
 	record.size = (uint32_t) (iov[0].iov_len + iov[1].iov_len);
-	rxd_dg_mark(rxd_conn_link(conn)->dg, record.ect);
+	rxd_dg_mark(rxd_conn_dg(conn), record.ect);
 	ret = packet_transmit(conn, iov, iov[1].iov_len ? 2 : 1);
 	if (ret == -FI_EMSGSIZE)
 		too_long(conn, record.size);
@@ -222,9 +225,9 @@ static void only_ack(struct rxd_conn *conn, uint64_t now)
 /* next_range - what is sent next: a range to be retransmitted, or new bytes.
  * Errors: -FI_ENODATA nothing; -FI_ENOMEM there might be something.
  */
-static int next_range(struct rxd_conn *conn, uint64_t *off_p, size_t *len_p)
+static int next_range(const struct rxd_conn *path, struct rxd_conn *conn, uint64_t *off_p, size_t *len_p)
 {
-	size_t most = conn->mtu.now - sizeof(struct rxd_hdr) - sizeof(uint64_t);
+	size_t most = path->mtu.now - sizeof(struct rxd_hdr) - sizeof(uint64_t);
 	uint64_t left;
 	bool filled;
 
@@ -245,7 +248,7 @@ static int next_range(struct rxd_conn *conn, uint64_t *off_p, size_t *len_p)
 	/* the flow control limit: wait until it is raised, unless no packet is in flight whose ACK
 	 * could raise it
 	 */
-	if (conn->loss.out_cnt || conn->limit <= conn->nxt)
+	if (path->loss.out_cnt || conn->limit <= conn->nxt)
 		return -FI_ENODATA;
 	*len_p = (size_t) (conn->limit - conn->nxt);
 	return 0;
@@ -257,9 +260,9 @@ static bool in_window(const struct rxd_conn *conn, size_t size)
 }
 
 /* is_last - should the peer acknowledge this packet at once?  Yes, if nothing follows it. */
-static bool is_last(const struct rxd_conn *conn, uint64_t off, size_t len)
+static bool is_last(const struct rxd_conn *path, const struct rxd_conn *conn, uint64_t off, size_t len)
 {
-	if (!in_window(conn, 3 * len) || off + 2 * len > conn->limit)
+	if (!in_window(path, 3 * len) || off + 2 * len > conn->limit)
 		return true;
 	return off + len == conn->end && list_empty(&conn->chan.pending) && !conn->retransmit.cnt &&
 	       rxd_stream_last(conn)->pkt;
@@ -275,31 +278,37 @@ static void range_used(struct rxd_conn *conn, uint64_t off, size_t len)
 
 /* is_limited - BBR: was there more to send?  The others: was the congestion window the limit?
  */
-static bool is_limited(const struct rxd_conn *conn, uint64_t off, size_t len)
+static bool is_limited(const struct rxd_conn *path, const struct rxd_conn *conn, uint64_t off, size_t len)
 {
-	if (conn->cc.kind == RXD_CC_BBR)
+	if (path->cc.kind == RXD_CC_BBR)
 		return (off + len < conn->end || !list_empty(&conn->chan.pending)) &&
 		       off + 2 * len <= conn->limit;
-	return conn->loss.out_bytes + 2 * (uint64_t) conn->mtu.now >= conn->cc.window / 2;
+	return path->loss.out_bytes + 2 * (uint64_t) path->mtu.now >= path->cc.window / 2;
 }
 
 /* Returns 1 when the burst is full, 0 when it has room. */
 static int push_one(struct rxd_conn *conn, uint64_t now, size_t *len_p)
 {
+	struct rxd_conn *main = rxd_main_of(conn);
 	uint64_t off;
 	size_t len;
 	bool full;
-	int ret = next_range(conn, &off, &len);
+	int ret;
 
+	if (__builtin_expect(conn->chan.paths != NULL, 0) && !rxd_rails_takes(conn))
+		return -FI_ENODATA;
+	ret = next_range(conn, main, &off, &len);
 	if (ret)
 		return ret;
 	if (!in_window(conn, len) || rxd_cc_pace(&conn->cc, now, rxd_rtt_pace(&conn->rtt)) > now)
 		return -FI_ENOBUFS;
 	if (rxd_loss_room(&conn->loss))
 		return -FI_ENOMEM;
-	full = packet_emit(conn, off, len, is_last(conn, off, len) ? RXD_F_NOW : 0,
-			   is_limited(conn, off, len), now, len_p);
-	range_used(conn, off, *len_p);
+	full = packet_emit(conn, off, len, is_last(conn, main, off, len) ? RXD_F_NOW : 0,
+			   is_limited(conn, main, off, len), now, len_p);
+	range_used(main, off, *len_p);
+	if (__builtin_expect(conn->chan.paths != NULL, 0))
+		rxd_rails_carried(conn, *len_p);
 	return full;
 }
 
@@ -342,6 +351,8 @@ bool rxd_tx_push(struct rxd_conn *conn, uint64_t now)
 	uint32_t probe;
 	int ret;
 
+	if (__builtin_expect(conn->chan.paths != NULL, 0))
+		rxd_rails_heard(conn, now);
 	check_idle(conn, now);
 	ret = push_bursts(conn, now);
 	if (!rxd_conn_alive(conn))
@@ -354,6 +365,8 @@ bool rxd_tx_push(struct rxd_conn *conn, uint64_t now)
 		if (rxd_rx_ack_due(conn, now))
 			only_ack(conn, now);
 	}
+	if (__builtin_expect(conn->chan.paths != NULL, 0))
+		rxd_rails_offer(conn);
 	return !ret || ret == -FI_EAGAIN;
 }
 
@@ -438,7 +451,7 @@ static bool is_fast(const struct rxd_conn *conn, size_t size)
 		return false;
 	poller = rxd_conn_poller(conn);
 	return conn->nxt == conn->end && list_empty(&conn->chan.pending) && !conn->retransmit.cnt &&
-	       !conn->want_shut && !conn->shut && conn->pns.cnt <= 1 &&
+	       !conn->want_shut && !conn->shut && !conn->mute && conn->pns.cnt <= 1 &&
 	       conn->end + 2 * size <= conn->limit && in_window(conn, 3 * size) &&
 	       !poller->base.polling && conn->burst_seq != (uint32_t) poller->base.seq && !conn->burst &&
 	       !conn->sealed;
@@ -483,7 +496,7 @@ static void frame_posted(struct rxd_conn *conn, const uint8_t *at, struct rxd_se
 		rxd_conn_schedule(conn);
 		return;
 	}
-	record->limited = is_limited(conn, record->off, record->len);
+	record->limited = is_limited(conn, conn, record->off, record->len);
 	ack_sent(conn);
 	check_idle(conn, now);
 	packet_sent(conn, record);
@@ -544,13 +557,14 @@ void rxd_tx_ping(struct rxd_conn *conn, uint64_t now)
 /* The oldest bytes that are not acknowledged, since these make the peer advance. */
 void rxd_tx_probe(struct rxd_conn *conn, uint64_t now)
 {
-	const struct rxd_span *span = rxd_ranges_at(&conn->acked, conn->una);
-	uint64_t end = span ? span->lo : conn->nxt;
+	const struct rxd_conn *main = rxd_main_of(conn);
+	const struct rxd_span *span = rxd_ranges_at(&main->acked, main->una);
+	uint64_t end = span ? span->lo : main->nxt;
 	size_t len;
 
 	begin_burst(conn);
-	if (conn->una != conn->nxt && !rxd_loss_room(&conn->loss)) {
-		packet_emit(conn, conn->una, (size_t) (end - conn->una), RXD_F_NOW, false, now, &len);
+	if (main->una != main->nxt && !conn->mute && !rxd_loss_room(&conn->loss)) {
+		packet_emit(conn, main->una, (size_t) (end - main->una), RXD_F_NOW, false, now, &len);
 		if (!burst_flush(conn))
 			return;
 	}

@@ -12,6 +12,7 @@
 
 #include "base/net_addr.h"
 #include "base/hash/crc32c.h"
+#include "rxd/rails/list.h"
 #include "rxd/sealed.h"
 
 /* ---- writing --------------------------------------------------------------- */
@@ -360,6 +361,16 @@ static const char *parse_data(const uint8_t *buf, size_t size, struct rxd_pkt *p
 	return pkt->off <= RXD_PN_MAX ? NULL : "data beyond the end of all streams";
 }
 
+/* Of further paths (rails/wire.h): whether it is right is decided in rails/join.c. */
+static const char *parse_rail(const uint8_t *buf, size_t size, struct rxd_pkt *pkt)
+{
+	struct rxd_wire_rail rail;
+
+	pkt->data = buf;
+	pkt->len = size;
+	return rxd_rail_take(buf, size, &rail);
+}
+
 /* All but DATA: rare, so their checks may cost what they like. */
 static const char *parse_control(const uint8_t *buf, size_t size, struct rxd_pkt *pkt)
 {
@@ -378,6 +389,10 @@ static const char *parse_control(const uint8_t *buf, size_t size, struct rxd_pkt
 	case RXD_PATH_CHALLENGE:
 	case RXD_PATH_RESPONSE:
 		return size || !pkt->pn ? "a path validation of a wrong length" : NULL;
+	case RXD_RAIL_ASK:
+	case RXD_RAIL_ANSWER:
+	case RXD_RAIL_PROOF:
+		return parse_rail(buf, size, pkt);
 	default:
 		return "a packet of an unknown type";
 	}

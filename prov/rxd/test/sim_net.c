@@ -35,7 +35,7 @@ struct port {
 
 struct snet_conf snet_conf;
 uint64_t snet_now, snet_sent, snet_dropped, snet_marked;
-unsigned snet_base;
+unsigned snet_base, snet_rails;
 void (*snet_before_look)(struct rxd_poller *poller);
 void (*snet_tap)(unsigned from, unsigned to, const uint8_t *data, size_t len);
 bool (*snet_attack)(unsigned from, unsigned to, const uint8_t *data, size_t len);
@@ -351,6 +351,41 @@ int rxd_dg_open(struct rxd_poller *poller, const struct fi_info *info, void *own
 	return 0;
 }
 
+/* rail_address - that of the rail at port @no: each is in a network of its own. */
+static void rail_address(unsigned no, union net_sa *sa)
+{
+	memset(sa, 0, sizeof(*sa));
+	sa->in.sin_family = AF_INET;
+	sa->in.sin_addr.s_addr = htonl(0x0a000001 + (no / SNET_RAIL << 8));
+	sa->in.sin_port = htons((uint16_t) (snet_base + no));
+}
+
+unsigned rxd_dg_rails(const struct fi_info *info, const struct sockaddr *own, struct net_rail *rail)
+{
+	unsigned i;
+
+	for (i = 0; i < snet_rails; i++) {
+		rail[i] = (struct net_rail) { .speed = 1000000000, .index = i };
+		snprintf(rail[i].iface, sizeof(rail[i].iface), "sim%u", i);
+		rail_address(number(own) + i * SNET_RAIL, &rail[i].addr);
+	}
+	return snet_rails;
+}
+
+bool rxd_dg_reaches(const struct net_rail *rail, const struct sockaddr *dest)
+{
+	return number(dest) / SNET_RAIL == rail->index;
+}
+
+int rxd_dg_open_rail(struct rxd_poller *poller, const struct fi_info *info, const struct net_rail *rail, void *owner,
+		     struct rxd_dg **dg_p)
+{
+	union net_sa at = rail->addr;
+	struct fi_info there = { .src_addr = &at, .src_addrlen = sizeof(at.in) };
+
+	return rxd_dg_open(poller, &there, owner, dg_p);
+}
+
 struct rxd_link *snet_link(unsigned no)
 {
 	return ports[no] ? ports[no]->dg.owner : NULL;
@@ -369,7 +404,7 @@ static int name(unsigned no, void *addr)
 {
 	struct sockaddr_in in = { .sin_family = AF_INET };
 
-	in.sin_addr.s_addr = htonl(0x0a000001);
+	in.sin_addr.s_addr = htonl(0x0a000001 + (snet_rails && no < SNET_PORTS ? no / SNET_RAIL << 8 : 0));
 	in.sin_port = htons((uint16_t) (snet_base + no));
 	memcpy(addr, &in, sizeof(in));
 	return 0;

@@ -15,6 +15,7 @@
 #include "rxd/link.h"
 
 #define SNET_PORTS 80
+#define SNET_RAIL 20			/* ports from an endpoint's to that of its next rail */
 #define SNET_OUTER 256			/* outer numbers of ports */
 #define SNET_STRANGER (SNET_OUTER - 1)	/* no endpoint has it; forged packets come from it */
 
@@ -54,6 +55,11 @@ extern uint64_t snet_sent, snet_dropped, snet_marked;
 void snet_start(uint64_t seed, const struct snet_conf *conf);
 uint64_t snet_rnd(uint64_t n);
 bool snet_chance(double p);
+
+/* Interfaces of an endpoint that is opened from now on; 0 and 1: it has no rails.  Its rail i, from 1, has its port and i times
+ * SNET_RAIL more, and reaches rails i alone.
+ */
+extern unsigned snet_rails;
 
 /* snet_cut - no datagram arrives from port @from at port @to until @until_ns, or until @from is
  * opened again.
