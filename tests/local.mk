@@ -226,8 +226,8 @@ EXTRA_DIST += tests/mutants/README.md tests/mutants/run tests/mutants/list.txt t
 check_PROGRAMS += tests/rxd/stream
 tests_rxd_stream_SOURCES = tests/rxd/stream.c
 tests_rxd_stream_LDADD = src/libfabric.la
-dist_check_SCRIPTS += tests/rxd/ecn_test tests/rxd/silence_test tests/rxd/stream_test tests/rxd/veth_test tests/rxd/ratios tests/tcp/recover_test tests/tcp/rails_test
-TESTS += tests/rxd/ecn_test tests/rxd/silence_test tests/rxd/stream_test tests/rxd/veth_test tests/tcp/recover_test tests/tcp/rails_test
+dist_check_SCRIPTS += tests/rxd/ecn_test tests/rxd/rails_test tests/rxd/silence_test tests/rxd/stream_test tests/rxd/veth_test tests/rxd/ratios tests/tcp/recover_test tests/tcp/rails_test
+TESTS += tests/rxd/ecn_test tests/rxd/rails_test tests/rxd/silence_test tests/rxd/stream_test tests/rxd/veth_test tests/tcp/recover_test tests/tcp/rails_test
 
 # What processes of one host leave behind, and what they may not be allowed to do.
 if HAVE_TCP

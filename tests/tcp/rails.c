@@ -10,6 +10,8 @@
  * With RAILS_COMPUTE the server computes for so many seconds before it takes message 50, without a call of the library.
  * With COUNT 0 the client sends messages until there is a file FILE.stop.
  *
+ * RAILS_PROV is the provider (tcp).
+ *
  * Without arguments both are this process and a child, for a moment.
  */
 #include <rdma/fi_rma.h>
@@ -68,7 +70,7 @@ static void open_side(struct side *s, size_t size)
 	s->size = size;
 	hints->caps = FI_MSG | FI_RMA;
 	hints->ep_attr->type = FI_EP_RDM;
-	hints->fabric_attr->prov_name = strdup("tcp");
+	hints->fabric_attr->prov_name = strdup(getenv("RAILS_PROV") ? getenv("RAILS_PROV") : "tcp");
 	hints->addr_format = FI_SOCKADDR_IN;
 	hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_PROV_KEY | FI_MR_ALLOCATED;
 	CALL(fi_getinfo(FI_VERSION(1, 20), NULL, NULL, 0, hints, &s->info));
