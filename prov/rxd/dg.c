@@ -233,6 +233,11 @@ out:
 	return ret;
 }
 
+void rxd_dg_bind(struct rxd_dg *dg, const char *name)
+{
+	fi_setopt(&port_of(dg)->ep->fid, FI_OPT_ENDPOINT, NET_OPT_DEVICE, name, strlen(name) + 1);
+}
+
 int rxd_dg_name(struct rxd_dg *dg, void *addr, size_t *len)
 {
 	return fi_getname(&port_of(dg)->ep->fid, addr, len);

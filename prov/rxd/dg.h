@@ -70,11 +70,13 @@ void rxd_dg_close(struct rxd_dg *dg);
  * @rail: [out] room for NET_RAILS_MAX.   Returns how many.
  * rxd_dg_reaches - does the interface @rail lead to @dest?
  * rxd_dg_open_rail - as rxd_dg_open(), at the address of @rail.
+ * rxd_dg_bind - its datagrams go by the interface @name alone, where the system permits that: else routes decide.
  */
 unsigned rxd_dg_rails(const struct fi_info *info, const struct sockaddr *own, struct net_rail *rail);
 bool rxd_dg_reaches(const struct net_rail *rail, const struct sockaddr *dest);
 int rxd_dg_open_rail(struct rxd_poller *poller, const struct fi_info *info, const struct net_rail *rail, void *owner,
 		     struct rxd_dg **dg_p);
+void rxd_dg_bind(struct rxd_dg *dg, const char *name);
 
 /* rxd_dg_name - its address.  @len: [in,out] room, then length. */
 int rxd_dg_name(struct rxd_dg *dg, void *addr, size_t *len);

@@ -86,6 +86,7 @@ rxd_tests = \
 	prov/rxd/recovery/bbr_test \
 	prov/rxd/recovery/cc_test \
 	prov/rxd/cookie_test \
+	prov/rxd/rails/list_test \
 	prov/rxd/recovery/ecn_test \
 	prov/rxd/recovery/loss_test \
 	prov/rxd/test/foreign_test \
@@ -151,6 +152,9 @@ prov_rxd_test_restart_test_LDADD = src/libfabric.la
 rxd_sim_sources = prov/util/obj/test/fake_prog.h prov/rxd/test/sim_nodes.c prov/rxd/test/sim_nodes.h prov/rxd/test/sim_net.c prov/rxd/test/sim_net.h \
 	prov/rxd/test/foreign.h
 rxd_sim_libs = prov/rxd/librxdlink.la $(prov_util_libs) src/libfabric.la
+prov_rxd_rails_list_test_SOURCES = prov/rxd/rails/list_test.c
+prov_rxd_rails_list_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_rxd_rails_list_test_LDADD = $(rxd_sim_libs) $(CMOCKA_LIBS)
 prov_rxd_test_sim_protected_test_SOURCES = prov/rxd/test/sim_protected_test.c prov/rxd/test/sim_attack.h \
 	prov/rxd/test/sim_run.h prov/rxd/test/log_text.h $(rxd_sim_sources)
 prov_rxd_test_sim_protected_test_LDADD = $(rxd_sim_libs)

@@ -607,6 +607,27 @@ static void no_trains(void **state)
 	world_close(&w);
 }
 
+/* bound_to - NET_OPT_DEVICE with the first @len bytes of @name. */
+static int bound_to(struct fid_ep *ep, const char *name, size_t len)
+{
+	return fi_setopt(&ep->fid, FI_OPT_ENDPOINT, NET_OPT_DEVICE, name, len);
+}
+
+static void one_device(void **state)
+{
+	struct conf c = { .ends = 2 };
+	struct world w;
+
+	world_open(&w, &c);
+	assert_int_equal(bound_to(w.end[0].ep, "lo", 2), -FI_EINVAL);
+	assert_int_equal(bound_to(w.end[0].ep, "", 0), -FI_EINVAL);
+	assert_int_equal(bound_to(w.end[0].ep, "no-such-device", 15), -FI_ENODEV);
+	if (bound_to(w.end[0].ep, "lo", 3) == -FI_EPERM)
+		skip();
+	one_message(&w, SEND, RECV, 100);
+	world_close(&w);
+}
+
 #define PLAIN(name) \
 	cmocka_unit_test_setup_teardown(name, setup_v4, teardown), \
 	cmocka_unit_test_setup_teardown(name, setup_v6, teardown)
@@ -636,6 +657,7 @@ int main(void)
 		FRAMED(is_a_socket_there),
 		cmocka_unit_test(long_messages),
 		cmocka_unit_test(no_trains),
+		cmocka_unit_test(one_device),
 		PLAIN(names),
 		PLAIN(options),
 	};

@@ -247,6 +247,14 @@ static int set_ecn(struct udp_ep *ep, const void *val, size_t len)
 	return ret;
 }
 
+/* A process without rights may bind a socket that is not bound to a device yet, since Linux 5.7. */
+static int set_device(struct udp_ep *ep, const char *name, size_t len)
+{
+	if (!len || len > IF_NAMESIZE || !memchr(name, '\0', len))
+		return -FI_EINVAL;
+	return setsockopt(ep->sock.fd, SOL_SOCKET, SO_BINDTODEVICE, name, (socklen_t) strlen(name)) ? -errno : 0;
+}
+
 static int ep_setopt(struct obj_ep *base, int optname, const void *val, size_t len)
 {
 	struct udp_ep *ep = udp_ep_of(base);
@@ -260,6 +268,8 @@ static int ep_setopt(struct obj_ep *base, int optname, const void *val, size_t l
 		return set_source(ep, val, len);
 	if (optname == NET_OPT_ASK)
 		return ep_ask(ep, val, len);
+	if (optname == NET_OPT_DEVICE)
+		return set_device(ep, val, len);
 	if (optname != FI_OPT_SEND_BUF_SIZE && optname != FI_OPT_RECV_BUF_SIZE)
 		return -FI_ENOPROTOOPT;
 	if (len != sizeof(size))

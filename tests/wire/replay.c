@@ -18,6 +18,7 @@
 #include "engine/wire.h"
 #include "foreign/xnet/cm.h"
 #include "foreign/xnet/frame.h"
+#include "rxd/rails/list.h"
 #include "rxd/sealed.h"
 #include "rxd/wire.h"
 #include "rxm/wire.h"
@@ -138,6 +139,29 @@ static void record_sealed(FILE *f)
 	buf[0] = RXD_MARK | RXD_SEALED_VERSION;
 	len = rxd_put_u64(buf, len, 77);
 	rxd_packet(f, "retry", buf, rxd_put_u64(buf, len, 78));
+}
+
+/* The list is private data of HELLO and WELCOME. */
+static void record_rails(FILE *f)
+{
+	struct siphash_key key = { { 0x1234, 0x5678 } };
+	struct rxd_wire_rail rail = { .cid = 5, .nonce = 0x99, .from = 1, .to = 2 };
+	uint8_t buf[RXD_DGRAM_MIN];
+	union net_sa at[2];
+	size_t len;
+
+	memset(at, 0, sizeof(at));
+	net_addr_parse("fi_sockaddr_in://10.0.1.2:4242", &at[0]);
+	net_addr_parse("fi_sockaddr_in6://[2001:db8::1]:4243", &at[1]);
+	put(f, "list", buf, rxd_list_put(&key, at, 2, buf));
+	len = rxd_put_hdr(buf, (enum rxd_type) RXD_RAIL_ASK, RXD_F_SUM, 6, 0);
+	rxd_packet(f, "ask", buf, rxd_rail_put(buf, len, &rail));
+	rail.hash = 0x77;
+	len = rxd_put_hdr(buf, (enum rxd_type) RXD_RAIL_ANSWER, RXD_F_SUM, 6, 0);
+	rxd_packet(f, "answer", buf, rxd_rail_put(buf, len, &rail));
+	rail.nonce = 0;
+	len = rxd_put_hdr(buf, (enum rxd_type) RXD_RAIL_PROOF, RXD_F_SUM, 6, 0);
+	rxd_packet(f, "proof", buf, rxd_rail_put(buf, len, &rail));
 }
 
 static void record_rxm(FILE *f)
@@ -264,6 +288,34 @@ static bool read_sealed(const struct packet *p)
 	return pkt.cookie.mac == 77 && pkt.cookie.stamp == 78;
 }
 
+static bool read_list(const struct packet *p)
+{
+	union net_sa at[RXD_RAILS_LIST];
+	struct siphash_key key;
+
+	return rxd_list_take(p->byte, p->len, &key, at) == 2 && key.k[0] == 0x1234 && key.k[1] == 0x5678 &&
+	       at[0].sa.sa_family == AF_INET && net_addr_port(&at[0].sa) == 4242 &&
+	       at[1].sa.sa_family == AF_INET6 && net_addr_port(&at[1].sa) == 4243;
+}
+
+static bool read_rails(const struct packet *p)
+{
+	bool ask = !strcmp(p->name, "ask"), proof = !strcmp(p->name, "proof");
+	struct rxd_wire_rail rail;
+	struct rxd_pkt pkt;
+	const char *why;
+
+	if (!strcmp(p->name, "list"))
+		return read_list(p);
+	why = rxd_parse(p->byte, p->len, &pkt);
+	if (why || rxd_rail_take(pkt.data, pkt.len, &rail)) {
+		printf("%s: %s\n", p->name, why ? why : "not of rails");
+		return false;
+	}
+	return rail.cid == 5 && rail.from == 1 && rail.to == 2 && rail.nonce == (proof ? 0 : 0x99) &&
+	       rail.hash == (ask ? 0 : 0x77);
+}
+
 static bool read_rxd(const struct packet *p)
 {
 	struct rxd_pkt pkt;
@@ -345,6 +397,7 @@ static const struct format {
 	{ "shm", SHM_VERSION, record_shm, read_shm },
 	{ "rxd", RXD_VERSION, record_rxd, read_rxd },
 	{ "rxds", RXD_SEALED_VERSION, record_sealed, read_sealed },
+	{ "rxdr", RXD_RAILS_VERSION, record_rails, read_rails },
 	{ "rxm", RXM_VERSION, record_rxm, read_rxm },
 	{ "engine", WIRE_VERSION, record_engine, read_engine },
 	{ "kofi", XNET_CM_VERSION, record_kofi, read_kofi },

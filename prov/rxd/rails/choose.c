@@ -59,6 +59,8 @@ int rxd_dg_open_rail(struct rxd_poller *poller, const struct fi_info *info, cons
 
 	if (!ret)
 		ret = rxd_dg_open(poller, there, owner, dg_p);
+	if (!ret)
+		rxd_dg_bind(*dg_p, rail->iface);
 	fi_freeinfo(there);
 	return ret;
 }

@@ -119,6 +119,13 @@ struct net_ask {
  */
 #define NET_OPT_STAGED (-(0x0de << 16))
 
+/*
+ * NET_OPT_DEVICE - udp: fi_setopt() of the name of an interface: what is sent goes by it, and nothing else arrives, also
+ * where another one is in the same network.
+ * Errors: -FI_EINVAL: no name; -FI_ENODEV; -FI_EPERM: the system does not permit that.
+ */
+#define NET_OPT_DEVICE (-(0x0df << 16))
+
 #define NET_ECN_NOT 0		/* Not-ECT: the transport does not support ECN */
 #define NET_ECN_ECT0 2		/* ECT(0): it does */
 #define NET_ECN_CE 3		/* CE: congestion experienced */
