@@ -510,6 +510,12 @@ void rxd_tx_on_ack(struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t no
 /* rxd_tx_on_rail_ack - the same, of a rail: @conn is the connection whose stream it carries. */
 void rxd_tx_on_rail_ack(struct rxd_conn *rail, struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t now);
 
+/* rxd_tx_on_taken - the peer, which ends its stream, has taken our bytes before @taken, modulo RXD_TAKEN_MOD: the ACKs of a
+ * path that is lost since then may be lost, too.  Calls done().
+ */
+#define RXD_TAKEN_MOD (UINT64_C(1) << 48)
+void rxd_tx_on_taken(struct rxd_conn *conn, uint64_t taken);
+
 /* rxd_tx_new_path - the peer is reached on another path: nothing that was measured on the old
  * one counts, and what is in flight is retransmitted.
  */

@@ -19,9 +19,9 @@ rxd_pure_sources = \
 	prov/rxd/recovery/ranges.c \
 	prov/rxd/recovery/ranges.h \
 	prov/rxd/recovery/rtt.h \
-	prov/rxd/rails/list.h \
-	prov/rxd/rails/packet.c \
-	prov/rxd/rails/wire.h \
+	prov/rxd/addresses/list.h \
+	prov/rxd/addresses/packet.c \
+	prov/rxd/addresses/wire.h \
 	prov/rxd/sealed.h \
 	prov/rxd/wire.c \
 	prov/rxd/wire.h
@@ -40,7 +40,7 @@ rxd_link_sources = \
 	prov/rxd/link.h \
 	prov/rxd/migration.c \
 	prov/rxd/rails/join.c \
-	prov/rxd/rails/list.c \
+	prov/rxd/addresses/list.c \
 	prov/rxd/rails/open.c \
 	prov/rxd/rails/share.c \
 	prov/rxd/rails/state.h \
@@ -86,7 +86,7 @@ rxd_tests = \
 	prov/rxd/recovery/bbr_test \
 	prov/rxd/recovery/cc_test \
 	prov/rxd/cookie_test \
-	prov/rxd/rails/list_test \
+	prov/rxd/addresses/list_test \
 	prov/rxd/recovery/ecn_test \
 	prov/rxd/recovery/loss_test \
 	prov/rxd/test/foreign_test \
@@ -152,9 +152,9 @@ prov_rxd_test_restart_test_LDADD = src/libfabric.la
 rxd_sim_sources = prov/util/obj/test/fake_prog.h prov/rxd/test/sim_nodes.c prov/rxd/test/sim_nodes.h prov/rxd/test/sim_net.c prov/rxd/test/sim_net.h \
 	prov/rxd/test/foreign.h
 rxd_sim_libs = prov/rxd/librxdlink.la $(prov_util_libs) src/libfabric.la
-prov_rxd_rails_list_test_SOURCES = prov/rxd/rails/list_test.c
-prov_rxd_rails_list_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-prov_rxd_rails_list_test_LDADD = $(rxd_sim_libs) $(CMOCKA_LIBS)
+prov_rxd_addresses_list_test_SOURCES = prov/rxd/addresses/list_test.c
+prov_rxd_addresses_list_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+prov_rxd_addresses_list_test_LDADD = $(rxd_sim_libs) $(CMOCKA_LIBS)
 prov_rxd_test_sim_protected_test_SOURCES = prov/rxd/test/sim_protected_test.c prov/rxd/test/sim_attack.h \
 	prov/rxd/test/sim_run.h prov/rxd/test/log_text.h $(rxd_sim_sources)
 prov_rxd_test_sim_protected_test_LDADD = $(rxd_sim_libs)
@@ -208,7 +208,7 @@ endif
 
 # The fuzzer needs clang: make prov/rxd/test/fuzz_wire CC=clang
 EXTRA_PROGRAMS += prov/rxd/test/fuzz_wire
-prov_rxd_test_fuzz_wire_SOURCES = prov/rxd/test/fuzz_wire.c prov/rxd/rails/packet.c prov/rxd/wire.c prov/rxd/wire.h \
+prov_rxd_test_fuzz_wire_SOURCES = prov/rxd/test/fuzz_wire.c prov/rxd/addresses/packet.c prov/rxd/wire.c prov/rxd/wire.h \
 	src/base/hash/crc32c.c src/base/hash/crc32c.h src/base/release.c src/base/net_addr.c
 prov_rxd_test_fuzz_wire_CFLAGS = $(AM_CFLAGS) -fsanitize=fuzzer,address
 endif

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "conn.h"
-#include "rxd/rails/wire.h"
+#include "rxd/addresses/wire.h"
 #include "rxd/sealed.h"
 
 #define RETRY_BLOCKED_NS (CLOCK_NS_PER_MS / 10)

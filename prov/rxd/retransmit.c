@@ -285,6 +285,17 @@ void rxd_tx_on_rail_ack(struct rxd_conn *rail, struct rxd_conn *conn, const stru
 		rxd_conn_schedule(conn);
 }
 
+void rxd_tx_on_taken(struct rxd_conn *conn, uint64_t taken)
+{
+	taken += conn->una & ~(RXD_TAKEN_MOD - 1);
+	if (taken < conn->una)
+		taken += RXD_TAKEN_MOD;
+	if (taken > conn->nxt)
+		return;		/* a lie, or older than an ACK that has come */
+	in_place(conn, conn->una, taken);
+	rxd_stream_release(conn);
+}
+
 /* Congestion window, RTT and path MTU begin as on a new connection. */
 void rxd_tx_new_path(struct rxd_conn *conn)
 {

@@ -247,9 +247,11 @@ static void on_packet(struct rxd_conn *conn, const uint8_t *head, const uint8_t 
 	rx.hdr_len = word & 0xffff;
 	rx.len = word >> 16;
 	rx.avail = avail < rx.len ? avail : rx.len;
-	if (!rx.hdr_len && !rx.len) {
+	if (!rx.hdr_len && (!rx.len || rxd_conn_link(conn)->rails)) {
 		conn->rcv_nxt += fresh;
 		conn->ended = true;
+		if (rx.len)
+			rxd_tx_on_taken(conn, rx.len);
 		return;
 	}
 	if (!rx.hdr_len || rx.hdr_len > ENG_HDR_MAX || rx.len > RXD_PAYLOAD_MAX) {

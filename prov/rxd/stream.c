@@ -112,11 +112,12 @@ bool rxd_stream_copy(struct rxd_conn *conn, const struct eng_pkt *pkt)
 bool rxd_stream_end(struct rxd_conn *conn)
 {
 	uint8_t *end = room_for(conn, RXD_FRAME_SIZE);
+	uint64_t word = conn->chan.paths ? rxd_frame(0, conn->rcv_nxt) : 0;
 
 	if (!end)
 		return false;
 	conn->shut = true;
-	memset(end, 0, RXD_FRAME_SIZE);
+	memcpy(end, &word, sizeof(word));
 	return true;
 }
 

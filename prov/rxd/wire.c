@@ -12,7 +12,7 @@
 
 #include "base/net_addr.h"
 #include "base/hash/crc32c.h"
-#include "rxd/rails/list.h"
+#include "rxd/addresses/list.h"
 #include "rxd/sealed.h"
 
 /* ---- writing --------------------------------------------------------------- */
@@ -361,7 +361,7 @@ static const char *parse_data(const uint8_t *buf, size_t size, struct rxd_pkt *p
 	return pkt->off <= RXD_PN_MAX ? NULL : "data beyond the end of all streams";
 }
 
-/* Of further paths (rails/wire.h): whether it is right is decided in rails/join.c. */
+/* Of further paths (addresses/wire.h): whether it is right is decided in rails/join.c. */
 static const char *parse_rail(const uint8_t *buf, size_t size, struct rxd_pkt *pkt)
 {
 	struct rxd_wire_rail rail;

@@ -18,7 +18,7 @@
 #include "engine/wire.h"
 #include "foreign/xnet/cm.h"
 #include "foreign/xnet/frame.h"
-#include "rxd/rails/list.h"
+#include "rxd/addresses/list.h"
 #include "rxd/sealed.h"
 #include "rxd/wire.h"
 #include "rxm/wire.h"

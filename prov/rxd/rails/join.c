@@ -6,7 +6,8 @@
  *
  * The side with the smaller epoch makes them, once long payload is sent or comes.  Each side proves itself to the other
  * by a hash under the key that the other has listed: a host that is listed and is not the peer does not have it.  An
- * address that has proven nothing is sent CHAN_RAIL_PROBES packets of 56 bytes, a second apart, and one in return for each ASK.
+ * address that has proven nothing is sent CHAN_RAIL_PROBES packets of 56 bytes, a second apart, or as many in return for
+ * ASK.
  */
 #include <endian.h>
 #include <rdma/fi_errno.h>

@@ -5,15 +5,14 @@
  * state.h - rails: further paths of a connection, each by another interface.
  *
  * Path 0 is the connection itself, struct rxd_conn.  A rail is a second struct rxd_conn with ids, packet numbers, a
- * congestion window, a round trip and a path MTU of its own, and without a stream: its packets carry bytes of the connection's
- * stream (rxd_main_of()), by their offsets, so that order and once-only need no other rule.  What is short goes by path
- * 0; where FI_RAIL_MIN bytes wait, each path takes the next piece when its window has room, and so as much as it
- * delivers.  Bytes that are declared lost on one path go over any.
+ * congestion window, a round trip and a path MTU of its own, and without a stream: its packets carry bytes of the
+ * connection's stream (rxd_main_of()), by their offsets, so that order and once-only need no other rule.  What is short
+ * goes by path 0; where FI_RAIL_MIN bytes wait, each path takes the next piece when its window has room, and so as much
+ * as it delivers.  Bytes that are declared lost on one path go over any.
  *
  * A path is mute that is silent while another one answers: what was in flight on it goes over the others, and it is
  * asked again by its probe timeouts until it answers.  Silence of all is a peer without progress: nothing changes.
  *
- *	list.c, packet.c  what is listed, and the packets, to bytes and from them
  *	share.c   which path takes what; mute ones; the end
  *	join.c    addresses are exchanged and prove themselves; rails are made
  *	open.c    the interfaces of an endpoint
@@ -26,7 +25,7 @@
 #include "channel/rail.h"
 #include "net/rail.h"
 #include "rxd/conn.h"
-#include "rxd/rails/list.h"
+#include "rxd/addresses/list.h"
 
 #define RXD_RAILS_MAX (CHAN_PATHS_MAX - 1)	/* beside path 0 */
 

@@ -34,7 +34,7 @@ struct in {
 	uint8_t *buf;
 };
 
-uint64_t nodes_seed, nodes_downs, nodes_delivered;
+uint64_t nodes_seed, nodes_downs, nodes_delivered, nodes_failed;
 int nodes_last_err;
 unsigned node_cnt = NODES_FEW;
 struct eng_ep *nodes[NODES];
@@ -425,6 +425,7 @@ static void on_done(struct eng_pkt *pkt, int status)
 	struct msg *msg = container_of(pkt, struct msg, pkt);
 
 	msg->peer->out--;
+	nodes_failed += status != 0;
 	free(msg);
 }
 

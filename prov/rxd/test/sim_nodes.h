@@ -77,6 +77,7 @@ extern uint64_t nodes_seed;		/* printed by CHECK */
 extern uint64_t nodes_downs;		/* peers that were reported lost */
 extern int nodes_last_err;		/* why the last of them was */
 extern uint64_t nodes_delivered;	/* messages */
+extern uint64_t nodes_failed;		/* whose sends ended with an error */
 extern unsigned node_cnt;		/* NODES_FEW at first */
 extern struct eng_ep *nodes[NODES];
 extern struct fi_provider nodes_prov;

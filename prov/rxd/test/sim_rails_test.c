@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * Rails in simulated time: two nodes that several paths join, some of which are lost and return at random moments, over lossy networks that reorder.  Every message arrives once, whole and in order, and no
- * peer is declared lost.
+ * Rails in simulated time: two nodes that several paths join, some of which are lost and return at random moments, over
+ * lossy networks that reorder.  Every message arrives once, whole and in order, and no peer is declared lost.
  *
  *	sim_rails_test [first seed [how many]]
  */
@@ -177,6 +177,29 @@ static void all_silent(bool stopped)
 	end();
 }
 
+/* A peer that has everything ends its stream, and its ACKs by one path are lost: no send ends with an error. */
+static void ends_without_acks(void)
+{
+	uint64_t before;
+
+	begin(25, &plain, 2, 2);
+	send_some(0, 1, 10, 200000);
+	settle();
+	CHECK(rxd_rails_stand(rails(0, 1)) == 2);
+	snet_cut(PORT(1) + SNET_RAIL, PORT(0) + SNET_RAIL, UINT64_MAX);
+	nodes_failed = 0;
+	before = conn(0, 1)->end;
+	send_some(0, 1, 1, 900000);
+	while (conn(1, 0)->rcv_nxt < before + 900000)
+		step();
+	CHECK(nodes[0]->peers[1].out);
+	rxd_tx_shut(conn(1, 0));
+	run_for(CLOCK_NS_PER_S);
+	CHECK(nodes_downs && !nodes_failed && !nodes[0]->peers[1].out);
+	nodes_downs = 0;
+	end();
+}
+
 /* ---- what goes to an address that has proven nothing ---------------------------------------- */
 
 static unsigned asks, asks_len, replies_len;
@@ -307,6 +330,7 @@ int main(int argc, char **argv)
 	gone(1);
 	all_silent(false);
 	all_silent(true);
+	ends_without_acks();
 	unproven_address();
 	impostor(false);
 	impostor(true);

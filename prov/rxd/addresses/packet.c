@@ -4,7 +4,7 @@
 #include <endian.h>
 #include <string.h>
 
-#include "rxd/rails/list.h"
+#include "rxd/addresses/list.h"
 
 static bool bytes_zero(const uint8_t *p, size_t len)
 {

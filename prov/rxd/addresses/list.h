@@ -4,14 +4,14 @@
 /*
  * list.h - the addresses that an end of a connection lists, and the packets of rails, to bytes and from them.  Pure.
  */
-#ifndef RXD_RAILS_LIST_H
-#define RXD_RAILS_LIST_H
+#ifndef RXD_ADDRESSES_LIST_H
+#define RXD_ADDRESSES_LIST_H
 
 #include <stdbool.h>
 
 #include "base/hash/siphash.h"
 #include "base/net_addr.h"
-#include "rxd/rails/wire.h"
+#include "rxd/addresses/wire.h"
 
 /* rxd_list_put - @cnt addresses with @key as private data of a handshake.  Returns its length. */
 size_t rxd_list_put(const struct siphash_key *key, const union net_sa *addr, unsigned cnt, uint8_t *out);

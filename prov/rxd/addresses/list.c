@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Copyright (c) 2026 the libfabric authors. */
 
-#include "rxd/rails/list.h"
+#include "rxd/addresses/list.h"
 
 #include <arpa/inet.h>
 #include <endian.h>

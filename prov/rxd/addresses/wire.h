@@ -12,13 +12,16 @@
  *   ANSWER   struct rxd_wire_rail   it is: the hash of the nonce in ASK; and are you?
  *   PROOF    struct rxd_wire_rail   the hash of the nonce in ANSWER
  *
- * The hash is siphash() under the key that the receiver has listed, so only the end of the connection can make it.  All three are as long as
- * one another.  ASK has the id by which the receiver knows the connection, the others the id of the path that their
- * receiver has chosen.  DATA on the path has that id, and packet numbers of the path's own; its offsets are those of the
- * connection's stream, and so is the limit in its ACKs.
+ * The hash is siphash() under the key that the receiver has listed, so only the end of the connection can make it.
+ * All three have the same length.  ASK has the id by which the receiver knows the connection, the others the id of the
+ * path that their receiver has chosen.  DATA on the path has that id, and packet numbers of the path's own; its offsets
+ * are those of the connection's stream, and so is the limit in its ACKs.
+ *
+ * Where both have listed addresses, the frame that ends a stream has in the place of the payload's length how many bytes
+ * of the receiver's stream have come, modulo 2^48.
  */
-#ifndef RXD_RAILS_WIRE_H
-#define RXD_RAILS_WIRE_H
+#ifndef RXD_ADDRESSES_WIRE_H
+#define RXD_ADDRESSES_WIRE_H
 
 #include <stddef.h>
 #include <stdint.h>

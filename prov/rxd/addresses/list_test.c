@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "rxd/rails/list.h"
+#include "rxd/addresses/list.h"
 
 #define KEY { { 3, UINT64_MAX } }
 
