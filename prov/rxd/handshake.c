@@ -111,7 +111,7 @@ void rxd_welcome_send(struct rxd_conn *conn, uint64_t now)
 	uint8_t buf[RXD_HANDSHAKE_MAX], list[RXD_DATA_MAX], *data = conn->handshake ? conn->handshake->data : list;
 	size_t len;
 
-	if (!conn->handshake)
+	if (!conn->handshake && conn->chan.paths)	/* to a HELLO with a list: the answer is not longer */
 		hello.data_len = (uint16_t) rxd_rails_list(conn, list);
 	hello.cookie = (struct rxd_cookie) { 0 };
 	hello.peer_cid = conn->peer_cid;
@@ -457,8 +457,8 @@ static void accept_hello(struct rxd_link *link, const struct rxd_pkt *pkt, uint6
 	rxd_conn_ready(conn, hello, now);
 	if (!rxd_conn_alive(conn))
 		return;
-	rxd_welcome_send(conn, now);
 	rxd_rails_begin(conn, pkt->data, pkt->len);
+	rxd_welcome_send(conn, now);
 	rxd_conn_rearm(conn, now);
 }
 

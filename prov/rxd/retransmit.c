@@ -60,8 +60,8 @@ static void in_place(struct rxd_conn *conn, uint64_t lo, uint64_t hi)
 	}
 }
 
-/* acked - @main: whose bytes they are. */
-static inline void acked(struct acking *a, struct rxd_conn *main, const struct rxd_sent *sent)
+/* sent_acked - @main: whose bytes they are. */
+static inline void sent_acked(struct acking *a, struct rxd_conn *main, const struct rxd_sent *sent)
 {
 	struct rxd_conn *conn = a->conn;
 
@@ -82,7 +82,7 @@ static inline void acked(struct acking *a, struct rxd_conn *main, const struct r
 	in_place(main, sent->off, sent->off + sent->len);
 }
 
-static inline void lost(struct acking *a, struct rxd_conn *main, const struct rxd_sent *sent)
+static inline void sent_lost(struct acking *a, struct rxd_conn *main, const struct rxd_sent *sent)
 {
 	struct rxd_conn *conn = a->conn;
 
@@ -98,10 +98,10 @@ static inline void lost(struct acking *a, struct rxd_conn *main, const struct rx
 	rxd_stream_retransmit(main, sent->off, sent->off + sent->len);
 }
 
-static inline void spurious(struct acking *a, struct rxd_conn *main, const struct rxd_sent *sent)
+static inline void sent_spurious(struct acking *a, struct rxd_conn *main, const struct rxd_sent *sent)
 {
 	if (sent->pad) {
-		acked(a, main, sent);
+		sent_acked(a, main, sent);
 		return;
 	}
 	a->marked += sent->ect;
@@ -117,32 +117,32 @@ static struct rxd_conn *conn_acking(void *arg)
 
 static void on_acked(void *arg, const struct rxd_sent *sent, uint64_t pn)
 {
-	acked(arg, conn_acking(arg), sent);
+	sent_acked(arg, conn_acking(arg), sent);
 }
 
 static void on_lost(void *arg, const struct rxd_sent *sent, uint64_t pn)
 {
-	lost(arg, conn_acking(arg), sent);
+	sent_lost(arg, conn_acking(arg), sent);
 }
 
 static void on_spurious(void *arg, const struct rxd_sent *sent, uint64_t pn)
 {
-	spurious(arg, conn_acking(arg), sent);
+	sent_spurious(arg, conn_acking(arg), sent);
 }
 
 static void on_rail_acked(void *arg, const struct rxd_sent *sent, uint64_t pn)
 {
-	acked(arg, rxd_main_of(conn_acking(arg)), sent);
+	sent_acked(arg, rxd_main_of(conn_acking(arg)), sent);
 }
 
 static void on_rail_lost(void *arg, const struct rxd_sent *sent, uint64_t pn)
 {
-	lost(arg, rxd_main_of(conn_acking(arg)), sent);
+	sent_lost(arg, rxd_main_of(conn_acking(arg)), sent);
 }
 
 static void on_rail_spurious(void *arg, const struct rxd_sent *sent, uint64_t pn)
 {
-	spurious(arg, rxd_main_of(conn_acking(arg)), sent);
+	sent_spurious(arg, rxd_main_of(conn_acking(arg)), sent);
 }
 
 static const struct rxd_loss_ops loss_ops = {

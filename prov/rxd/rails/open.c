@@ -24,7 +24,7 @@ static unsigned find_own(const struct rxd_link *link, const struct net_rail *ifa
 	return net_addr_is_any(own_address(link)) ? 0 : cnt;
 }
 
-static bool open_one(struct rxd_link *link, const struct fi_info *info, const struct net_rail *iface)
+static void open_one(struct rxd_link *link, const struct fi_info *info, const struct net_rail *iface)
 {
 	struct rxd_rail_ports *ports = link->rails;
 	unsigned i = ports->cnt;
@@ -39,13 +39,12 @@ static bool open_one(struct rxd_link *link, const struct fi_info *info, const st
 	if (ret) {
 		ports->dg[i] = NULL;
 		CHAN_WARN(&link->base, "no rail by %s: %s\n", iface->iface, fi_strerror(-ret));
-		return false;
+		return;
 	}
 	ports->iface[i] = *iface;
 	ports->cnt++;
 	CHAN_INFO(&link->base, "rail %u: %s, %s, %llu Mbit/s\n", ports->cnt, iface->iface,
 		  net_addr_text(&ports->at[i].sa, text), (unsigned long long) (iface->speed / 1000000));
-	return true;
 }
 
 static void open_all(struct rxd_link *link, const struct fi_info *info, const struct net_rail *iface, unsigned cnt)

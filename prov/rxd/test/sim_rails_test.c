@@ -108,9 +108,9 @@ static void all_carry(unsigned from)
 }
 
 /* A peer without rails has one path, and so has the other side. */
-static void one_side_alone(void)
+static void one_side_alone(unsigned a, unsigned b)
 {
-	begin(5, &plain, 2, 0);
+	begin(5, &plain, a, b);
 	send_some(0, 1, 10, 200000);
 	send_some(1, 0, 10, 200000);
 	settle();
@@ -325,7 +325,8 @@ int main(int argc, char **argv)
 	rxd_conf.local = 0;
 	all_carry(0);
 	all_carry(1);
-	one_side_alone();
+	one_side_alone(2, 0);
+	one_side_alone(0, 2);
 	gone(0);
 	gone(1);
 	all_silent(false);
