@@ -232,6 +232,29 @@ static void unproven_address(void)
 	end();
 }
 
+/* A peer asks a hundred times from an address that proves nothing: it is answered there as seldom. */
+static void asked_often(void)
+{
+	struct rxd_wire_rail ask = { .cid = 77 };
+	uint8_t buf[sizeof(struct rxd_hdr) + sizeof(ask)];
+	unsigned i, who;
+
+	begin(33, &plain, 2, 2);
+	who = rails(0, 1)->makes;	/* the other side is asked */
+	asks = replies_len = 0;
+	snet_tap = count_asks;
+	for (i = 0; i < 100; i++) {
+		ask.nonce = i + 1;
+		rxd_rail_put(buf, rxd_put_hdr(buf, (enum rxd_type) RXD_RAIL_ASK, RXD_F_SUM, conn(who, !who)->cid, 0), &ask);
+		rxd_seal(buf, sizeof(buf), NULL, 0);
+		snet_forge(PORT(!who) + SNET_RAIL, PORT(who) + SNET_RAIL, buf, sizeof(buf));
+		run_for(CLOCK_NS_PER_S / 10);
+	}
+	CHECK(!asks && replies_len == CHAN_RAIL_PROBES * sizeof(buf));
+	snet_tap = NULL;
+	end();
+}
+
 /* What answers at the address does not know the key. */
 static bool spoil(unsigned from, unsigned to, const uint8_t *data, size_t len)
 {
@@ -333,6 +356,7 @@ int main(int argc, char **argv)
 	all_silent(true);
 	ends_without_acks();
 	unproven_address();
+	asked_often();
 	impostor(false);
 	impostor(true);
 	for (i = first; i < first + cnt; i++)
