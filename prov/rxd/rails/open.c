@@ -8,20 +8,15 @@
 
 #include "rxd/rails/state.h"
 
-static const struct sockaddr *own_address(const struct rxd_link *link)
-{
-	return (const struct sockaddr *) (const void *) link->addr;
-}
-
 /* find_own - the place of the interface that has the endpoint's own address; a wildcard has the best one's. */
-static unsigned find_own(const struct rxd_link *link, const struct net_rail *iface, unsigned cnt)
+static unsigned find_own(const union net_sa *own, const struct net_rail *iface, unsigned cnt)
 {
 	unsigned i;
 
 	for (i = 0; i < cnt; i++)
-		if (net_addr_same_host(&iface[i].addr.sa, own_address(link)))
+		if (net_addr_same_host(&iface[i].addr.sa, &own->sa))
 			return i;
-	return net_addr_is_any(own_address(link)) ? 0 : cnt;
+	return net_addr_is_any(&own->sa) ? 0 : cnt;
 }
 
 static void open_one(struct rxd_link *link, const struct fi_info *info, const struct net_rail *iface)
@@ -47,10 +42,11 @@ static void open_one(struct rxd_link *link, const struct fi_info *info, const st
 		  net_addr_text(&ports->at[i].sa, text), (unsigned long long) (iface->speed / 1000000));
 }
 
-static void open_all(struct rxd_link *link, const struct fi_info *info, const struct net_rail *iface, unsigned cnt)
+static void open_all(struct rxd_link *link, const struct fi_info *info, const struct net_rail *iface, unsigned cnt,
+		     unsigned own)
 {
 	struct rxd_rail_ports *ports = link->rails;
-	unsigned own = find_own(link, iface, cnt), i;
+	unsigned i;
 
 	memcpy(ports->own, own < cnt ? iface[own].iface : "-", own < cnt ? sizeof(ports->own) : 2);
 	for (i = 0; i < cnt && ports->cnt < RXD_RAILS_MAX; i++)
@@ -61,6 +57,7 @@ static void open_all(struct rxd_link *link, const struct fi_info *info, const st
 void rxd_rails_open(struct rxd_link *link, const struct fi_info *info)
 {
 	struct net_rail iface[NET_RAILS_MAX];
+	union net_sa own;
 	unsigned cnt;
 
 	if (rxd_conf.rails.most < 2 || link->base.msg)
@@ -69,13 +66,15 @@ void rxd_rails_open(struct rxd_link *link, const struct fi_info *info)
 		CHAN_INFO(&link->base, "FI_RAILS has no effect where FI_SECURITY protects connections\n");
 		return;
 	}
-	cnt = rxd_dg_rails(info, own_address(link), iface);
+	if (net_addr_copy(link->addr, link->base.addr_len, &own))
+		return;
+	cnt = rxd_dg_rails(info, &own.sa, iface);
 	link->rails = cnt > 1 ? calloc(1, sizeof(*link->rails)) : NULL;
 	if (link->rails) {
 		link->rails->secret.k[0] = rxd_dg_random();
 		link->rails->secret.k[1] = rxd_dg_random();
 		list_init(&link->rails->gone);
-		open_all(link, info, iface, cnt);
+		open_all(link, info, iface, cnt, find_own(&own, iface, cnt));
 	}
 	if (link->rails && link->rails->cnt)
 		return;
