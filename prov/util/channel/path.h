@@ -15,8 +15,9 @@
  *
  * A path that is lost before it carries payload leaves the others as they are (chan_path_remove()): long
  * payload stays on path 0.  Once payload may be in it, only a peer that acknowledges parts could be sent
- * them again over another path.  No link here has such acknowledgements: there the channel is lost with each
- * of its paths.
+ * them again over another path.  Where a link has no such acknowledgements (the lanes of tcp), the channel is lost with
+ * each of its paths; where it has them (rails of rxd), path 0 is the one that takes what is short, and may be lost
+ * like the others.
  *
  * Pure: no I/O, no clock, no memory but the caller's.
  */
