@@ -30,7 +30,7 @@ end
 
 local ENG_OPS = names("EAGER", "RTS", "CTS", "DATA", "ACK", "NACK", "XOFF", "XON", "READ", "WRITE", "ATOMIC", "SHARE")
 local RXD_TYPES = names("HELLO", "RETRY", "WELCOME", "REFUSE", "DATA", "PROBE", "RESET", "PATH_CHALLENGE",
-			"PATH_RESPONSE", "SHAKE")
+			"PATH_RESPONSE", "SHAKE", "RAIL_ASK", "RAIL_ANSWER", "RAIL_PROOF")
 local RXD_PROTECTED = 0x85	-- first byte of all datagrams of protected endpoints
 local RXD_TAG = 16		-- bytes behind a sealed body
 -- What stands in the clear there.
@@ -137,6 +137,10 @@ field(rxd, "tag", ProtoField.bytes, "Tag of the seal")
 field(rxd, "shake_off", ProtoField.uint32, "Offset in the stream of TLS")
 field(rxd, "shake_ack", ProtoField.uint32, "Bytes received of the other stream of TLS")
 field(rxd, "shake", ProtoField.bytes, "Bytes of TLS 1.3")
+field(rxd, "nonce", ProtoField.uint64, "Number to be hashed", base.HEX)
+field(rxd, "hash", ProtoField.uint64, "Hash of the receiver's number", base.HEX)
+field(rxd, "from", ProtoField.uint8, "Entry of the sender's list")
+field(rxd, "to", ProtoField.uint8, "Entry of the receiver's list")
 field(rxd, "rest", ProtoField.bytes, "Other bytes")
 field(rxd, "largest", ProtoField.uint64, "Highest number received")
 field(rxd, "limit", ProtoField.uint64, "End of the stream that is accepted")
@@ -926,6 +930,21 @@ local function rxd_shake(buf, _, top)
 	return {}
 end
 
+-- rxd_rail - of a further path.  What DATA on it carries is of another connection's stream, and is shown as bytes.
+local function rxd_rail(buf, _, top)
+	if buf:len() < 24 + 32 then
+		malformed(rxd, top, "Datagram is incomplete")
+		return {}
+	end
+	top:add_le(f["ofi.rxd.cid"], buf(24, 8))
+	top:add_le(f["ofi.rxd.nonce"], buf(32, 8))
+	top:add_le(f["ofi.rxd.hash"], buf(40, 8))
+	top:add(f["ofi.rxd.from"], buf(48, 1))
+	top:add(f["ofi.rxd.to"], buf(49, 1))
+	show_rest(rxd, top, buf, 50)
+	return {}
+end
+
 -- rxd_sealed - a body that the two ends alone can read, or change.
 local function rxd_sealed(buf, _, top)
 	local len = buf:len() - 24 - RXD_TAG
@@ -951,6 +970,9 @@ local rxd_bodies = {
 	PATH_CHALLENGE = rxd_bare,
 	PATH_RESPONSE = rxd_bare,
 	SHAKE = rxd_shake,
+	RAIL_ASK = rxd_rail,
+	RAIL_ANSWER = rxd_rail,
+	RAIL_PROOF = rxd_rail,
 }
 
 function rxd.dissector(buf, pinfo, tree)
