@@ -68,12 +68,13 @@ void rxd_dg_close(struct rxd_dg *dg);
 /* rxd_dg_rails - the interfaces by which an endpoint for @info with the address @own may be reached, too, its own among
  * them, the best first; as FI_RAILS and FI_RAILS_IFACES say.
  * @rail: [out] room for NET_RAILS_MAX.   Returns how many.
- * rxd_dg_reaches - does the interface @rail lead to @dest?
+ * rxd_dg_reaches - does the interface @rail lead to @dest?   rxd_dg_up - is it up, and has it its address?
  * rxd_dg_open_rail - as rxd_dg_open(), at the address of @rail.
  * rxd_dg_bind - its datagrams go by the interface @name alone, where the system permits that: else routes decide.
  */
 unsigned rxd_dg_rails(const struct fi_info *info, const struct sockaddr *own, struct net_rail *rail);
 bool rxd_dg_reaches(const struct net_rail *rail, const struct sockaddr *dest);
+bool rxd_dg_up(const struct net_rail *rail);
 int rxd_dg_open_rail(struct rxd_poller *poller, const struct fi_info *info, const struct net_rail *rail, void *owner,
 		     struct rxd_dg **dg_p);
 void rxd_dg_bind(struct rxd_dg *dg, const char *name);

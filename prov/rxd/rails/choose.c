@@ -34,6 +34,11 @@ bool rxd_dg_reaches(const struct net_rail *rail, const struct sockaddr *dest)
 	return net_rail_reaches(rail, dest);
 }
 
+bool rxd_dg_up(const struct net_rail *rail)
+{
+	return net_rail_up(rail);
+}
+
 /* set_address - @info is of an endpoint at the address of @rail.  Errors: -FI_ENOMEM. */
 static int set_address(struct fi_info *info, const struct net_rail *rail)
 {

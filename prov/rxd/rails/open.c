@@ -48,7 +48,7 @@ static void open_all(struct rxd_link *link, const struct fi_info *info, const st
 	struct rxd_rail_ports *ports = link->rails;
 	unsigned i;
 
-	memcpy(ports->own, own < cnt ? iface[own].iface : "-", own < cnt ? sizeof(ports->own) : 2);
+	ports->own = own < cnt ? iface[own] : (struct net_rail) { .iface = "-" };
 	for (i = 0; i < cnt && ports->cnt < RXD_RAILS_MAX; i++)
 		if (i != own)
 			open_one(link, info, &iface[i]);

@@ -4,6 +4,7 @@
 /* share.c - which path takes what of the stream, which ones are mute, and the end of all of them. */
 #include "rxd/rails/state.h"
 
+#include <rdma/fi_errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,11 +124,22 @@ unsigned rxd_rails_stand(const struct rxd_rails *rails)
 	return cnt;
 }
 
-static const char *iface_of(const struct rxd_conn *path)
+static const struct net_rail *rail_of(const struct rxd_conn *path)
 {
 	const struct rxd_rail_ports *ports = rxd_rails_of(path)->ports;
 
-	return rxd_is_rail(path) ? ports->iface[rxd_path_number(path) - 1].iface : ports->own;
+	return rxd_is_rail(path) ? &ports->iface[rxd_path_number(path) - 1] : &ports->own;
+}
+
+static const char *iface_of(const struct rxd_conn *path)
+{
+	return rail_of(path)->iface;
+}
+
+/* is_down - by the evidence of this host.  Then no answer is waited for, if another path stands. */
+static bool is_down(const struct rxd_conn *path)
+{
+	return rail_of(path)->addr.sa.sa_family && rxd_rails_stand(rxd_rails_of(path)) > 1 && !rxd_dg_up(rail_of(path));
 }
 
 /* another_answers - since @since, which is long enough after @path had no answer. */
@@ -145,21 +157,31 @@ static bool another_answers(const struct rxd_conn *path, uint64_t since)
 	return false;
 }
 
+/* is_silent - it is so since @since, and another path is not. */
+static bool is_silent(const struct rxd_conn *path, uint64_t since, uint64_t now)
+{
+	return path->loss.probes >= SILENT_PROBES && now >= since + SILENT_NS &&
+	       another_answers(path, since + ANSWERS_NS);
+}
+
 bool rxd_rails_silent(struct rxd_conn *path, uint64_t now)
 {
 	struct rxd_rails *rails = rxd_rails_of(path);
 	uint64_t *since = &rails->silent_ns[rxd_path_number(path)];
 	struct chan *chan = rails->base.chan;
 	char text[CHAN_TEXT_MAX];
+	bool down;
 
 	if (path->loss.probes <= 1)
 		*since = now;
-	if (path->mute || path->loss.probes < SILENT_PROBES || now < *since + SILENT_NS ||
-	    !another_answers(path, *since + ANSWERS_NS))
+	if (path->mute || !path_stands(path))
+		return false;
+	down = is_down(path);
+	if (!down && !is_silent(path, *since, now))
 		return false;
 	path->mute = true;
 	CHAN_WARN_SPARSE(chan->link, "%s: a path is lost by %s (%s), %u stand; what was sent over it goes again\n",
-			 chan_peer_text(chan, text), iface_of(path), "no answer", rxd_rails_stand(rails));
+			 chan_peer_text(chan, text), iface_of(path), down ? fi_strerror(FI_ENETDOWN) : "no answer", rxd_rails_stand(rails));
 	rxd_conn_schedule(rxd_main_of(path));
 	return true;
 }
@@ -172,6 +194,7 @@ bool rxd_rails_heard(struct rxd_conn *path, uint64_t now)
 	if (!path->mute || path->loss.probes || path->received_ns < rails->silent_ns[rxd_path_number(path)])
 		return false;
 	path->mute = false;
+	rxd_rtt_init(&path->rtt);	/* what answered may have waited for the interface, or for ARP, a second */
 	CHAN_INFO(rails->base.chan->link, "%s: a path is made by %s, %u stand\n", chan_peer_text(rails->base.chan, text),
 		  iface_of(path), rxd_rails_stand(rails));
 	if (rxd_is_rail(path))
@@ -280,6 +303,6 @@ void rxd_rails_text(const struct rxd_conn *conn, char *buf, size_t size)
 				 sum ? (unsigned) (rails->carried[i] * 100 / sum) : 0);
 		else
 			snprintf(buf + len, size - len, "%s%s not in use", len ? ", " : "",
-				 i ? rails->ports->iface[i - 1].iface : rails->ports->own);
+				 i ? rails->ports->iface[i - 1].iface : rails->ports->own.iface);
 	}
 }

@@ -10,8 +10,8 @@
  * goes by path 0; where FI_RAIL_MIN bytes wait, each path takes the next piece when its window has room, and so as much
  * as it delivers.  Bytes that are declared lost on one path go over any.
  *
- * A path is mute that is silent while another one answers: what was in flight on it goes over the others, and it is
- * asked again by its probe timeouts until it answers.  Silence of all is a peer without progress: nothing changes.
+ * A path is mute that is silent while another one answers, or whose interface is down: what was in flight on it goes over
+ * the others, and it is asked again by its probe timeouts until it answers.  Silence of all is a peer without progress: nothing changes.
  *
  *	share.c   which path takes what; mute ones; the end
  *	join.c    addresses are exchanged and prove themselves; rails are made
@@ -35,7 +35,7 @@ struct rxd_rail_ports {
 	struct net_rail iface[RXD_RAILS_MAX];
 	struct rxd_dg *dg[RXD_RAILS_MAX];
 	union net_sa at[RXD_RAILS_MAX];		/* its address there */
-	char own[IF_NAMESIZE];			/* the interface of the endpoint's own address */
+	struct net_rail own;			/* that of the endpoint's own address; its name is "-" if it is not known */
 	struct siphash_key secret;		/* of the keys of connections */
 	struct list gone;			/* struct rxd_rails of connections that have ended */
 };

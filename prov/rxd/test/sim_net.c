@@ -35,7 +35,7 @@ struct port {
 
 struct snet_conf snet_conf;
 uint64_t snet_now, snet_sent, snet_dropped, snet_marked;
-unsigned snet_base, snet_rails;
+unsigned snet_base, snet_rails, snet_down;
 void (*snet_before_look)(struct rxd_poller *poller);
 void (*snet_tap)(unsigned from, unsigned to, const uint8_t *data, size_t len);
 bool (*snet_attack)(unsigned from, unsigned to, const uint8_t *data, size_t len);
@@ -375,6 +375,11 @@ unsigned rxd_dg_rails(const struct fi_info *info, const struct sockaddr *own, st
 bool rxd_dg_reaches(const struct net_rail *rail, const struct sockaddr *dest)
 {
 	return number(dest) / SNET_RAIL == rail->index;
+}
+
+bool rxd_dg_up(const struct net_rail *rail)
+{
+	return !(snet_down >> rail->index & 1);
 }
 
 int rxd_dg_open_rail(struct rxd_poller *poller, const struct fi_info *info, const struct net_rail *rail, void *owner,

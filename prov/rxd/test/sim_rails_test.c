@@ -150,6 +150,34 @@ static void gone(unsigned rail)
 	end();
 }
 
+/* An interface that is said to be down is not waited for, though round trips are long; it is used again later. */
+static void down(void)
+{
+	struct snet_conf far = plain;
+	uint64_t since;
+
+	far.delay_ns = 300 * CLOCK_NS_PER_MS;
+	begin(15, &far, 2, 2);
+	send_some(0, 1, 10, 200000);
+	settle();
+	run_for(10 * CLOCK_NS_PER_S);
+	CHECK(rxd_rails_stand(rails(0, 1)) == 2);
+	send_some(0, 1, 10, 200000);
+	run_for(100 * CLOCK_NS_PER_MS);
+	cut_rail(1, UINT64_MAX);
+	snet_down = 2;
+	since = snet_now;
+	while (rxd_rails_stand(rails(0, 1)) == 2)
+		step();
+	CHECK(snet_now < since + CLOCK_NS_PER_S);
+	settle();
+	snet_down = 0;
+	cut_rail(1, 0);
+	run_for(20 * CLOCK_NS_PER_S);
+	CHECK(rxd_rails_stand(rails(0, 1)) == 2);
+	end();
+}
+
 /* All of them for 5 s, and a peer that does not poll for a minute: nothing is taken out. */
 static void all_silent(bool stopped)
 {
@@ -352,6 +380,7 @@ int main(int argc, char **argv)
 	one_side_alone(0, 2);
 	gone(0);
 	gone(1);
+	down();
 	all_silent(false);
 	all_silent(true);
 	ends_without_acks();
