@@ -68,12 +68,12 @@ static __attribute__((noinline)) ssize_t post_buf(struct obj_ep_handle *h, void 
 	return rx_post(udp_ep_of(h->ep), &iov, 1, context, h->rx_op_flags, NULL);
 }
 
-/* rx_is_plain - is there nothing to be called for a receive: no lock, no memory, no descriptor?  A buffer in the
- * lower half of the address space does not reach beyond its end.
+/* rx_is_plain - is there nothing to be called for a receive: no lock, no memory, no descriptor?  Only without a lock
+ * may the rest be read here.  A buffer in the lower half of the address space does not reach beyond its end.
  */
 static inline bool rx_is_plain(const struct udp_ep *ep, const void *buf, size_t len)
 {
-	return ep->poller && !ep->poller->armed && ep->base.prog->lock.kind == LOCK_NONE && ep->rx_pool.free &&
+	return ep->poller && ep->base.prog->lock.kind == LOCK_NONE && !ep->poller->armed && ep->rx_pool.free &&
 	       ((uintptr_t) buf | len) <= SIZE_MAX / 2;
 }
 
@@ -83,11 +83,12 @@ ssize_t udp_recv(struct fid_ep *fid, void *buf, size_t len, void *desc, fi_addr_
 {
 	struct obj_ep_handle *h = obj_ep_handle_of(fid);
 	struct udp_ep *ep = udp_ep_of(h->ep);
-	struct lock *lock = &ep->base.prog->lock;
 	struct iovec iov = { buf, len };
+	struct lock *lock;
 
 	if (__builtin_expect(!rx_is_plain(ep, buf, len), 0))
 		return post_buf(h, buf, len, context);
+	lock = &ep->base.prog->lock;
 	lock_get(lock);
 	rx_fill(ep, pool_get(&ep->rx_pool), &iov, 1, context, h->rx_op_flags, NULL);
 	lock_is_none(lock);
