@@ -89,8 +89,9 @@ static void log_made(struct rxd_rail *rail)
 		  rail->rails->ports->iface[rail->base.ours].iface, rxd_rails_stand(rail->rails) + 1);
 }
 
-/* rail_made - the peer has proven that it is there.  What makes it no stream of its own: reset streams are empty, the
- * limit of its ACKs is set by rxd_rails_limit(), and the fast path, which delivers in order, leaves out what is paused.
+/* rail_made - the peer has proven that it is there.  A rail carries bytes of the connection's stream and has no stream
+ * itself: rxd_conn_reset() leaves its own empty, rxd_rails_limit() puts the connection's limit into its ACKs, and
+ * is_paused keeps its packets off the fast path, which delivers in order.
  */
 static void rail_made(struct rxd_rail *rail, uint64_t peer_cid, uint64_t now)
 {

@@ -73,7 +73,7 @@ void rxd_rails_offer(struct rxd_conn *path)
 	struct rxd_conn *conn = rxd_main_of(path), *other;
 	unsigned i;
 
-	/* a rail wakes for its pacing if this says that bytes wait for it */
+	/* the timer of a rail wakes for pacing only where its @end is beyond its @nxt, which is 0 */
 	if (path != conn) {
 		path->end = has_more(conn) && rxd_rails_takes(path);
 		return;

@@ -60,7 +60,7 @@ bool snet_chance(double p);
  * SNET_RAIL more, and reaches rails i alone.
  */
 extern unsigned snet_rails;
-extern unsigned snet_down;		/* a bit for each interface, of all endpoints, that is said to be down */
+extern unsigned snet_down;		/* a bit for each interface that the system reports as down, at all endpoints */
 
 /* snet_cut - no datagram arrives from port @from at port @to until @until_ns, or until @from is
  * opened again.

@@ -150,7 +150,7 @@ static void gone(unsigned rail)
 	end();
 }
 
-/* An interface that is said to be down is not waited for, though round trips are long; it is used again later. */
+/* An interface that the system reports as down is left at once, however long the round trip; it is used again later. */
 static void down(void)
 {
 	struct snet_conf far = plain;
