@@ -12,8 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "tests/runtimes/rt.h"
 
@@ -210,39 +208,27 @@ static void after_a_claim(void **state)
 
 /* ---- links ------------------------------------------------------------------------------------ */
 
-static int run_link(void)
+static const char *link_name(size_t i)
+{
+	return i < COUNT(links) ? links[i].name : NULL;
+}
+
+static int run_link(size_t i)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(at_once, open_link, close_link),
 		cmocka_unit_test_setup_teardown(after_a_claim, open_link, close_link),
 	};
 
+	the = &links[i];
 	if (the->env)
 		setenv(the->env, "0", 1);
 	return cmocka_run_group_tests_name(the->name, tests, NULL, NULL);
 }
 
-/* Each link has a process, whose environment chooses it. */
 int main(int argc, char **argv)
 {
-	int status, bad = 0;
-	size_t i;
-	pid_t pid;
-
 	if (getenv("TEST_DISCARDS"))
 		discards = (unsigned) atoi(getenv("TEST_DISCARDS"));
-	for (i = 0; i < COUNT(links); i++) {
-		if (argc > 1 && strcmp(argv[1], links[i].name))
-			continue;
-		the = &links[i];
-		fflush(stdout);
-		pid = fork();
-		if (!pid)
-			exit(run_link() != 0);
-		if (pid < 0 || waitpid(pid, &status, 0) != pid || status) {
-			printf("# failed over %s\n", the->name);
-			bad = 1;
-		}
-	}
-	return bad;
+	return rt_each_link(argc, argv, link_name, run_link);
 }

@@ -12,8 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "tests/runtimes/rt.h"
 
@@ -412,7 +410,12 @@ static void atomics_after_atomics(void **state)
 
 #define CASE(f) cmocka_unit_test_setup_teardown(f, open_link, close_link)
 
-static int run_link(void)
+static const char *link_name(size_t i)
+{
+	return i < COUNT(links) ? links[i].name : NULL;
+}
+
+static int run_link(size_t i)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(every_order_that_is_offered_is_tested),
@@ -426,30 +429,13 @@ static int run_link(void)
 		CASE(atomics_after_atomics),
 	};
 
+	the = &links[i];
 	if (the->env)
 		setenv(the->env, "0", 1);
 	return cmocka_run_group_tests_name(the->name, tests, NULL, NULL);
 }
 
-/* Each link has a process, whose environment chooses it. */
 int main(int argc, char **argv)
 {
-	int status, bad = 0;
-	size_t i;
-	pid_t pid;
-
-	for (i = 0; i < COUNT(links); i++) {
-		if (argc > 1 && strcmp(argv[1], links[i].name))
-			continue;
-		the = &links[i];
-		fflush(stdout);
-		pid = fork();
-		if (!pid)
-			exit(run_link() != 0);
-		if (pid < 0 || waitpid(pid, &status, 0) != pid || status) {
-			printf("# failed over %s\n", the->name);
-			bad = 1;
-		}
-	}
-	return bad;
+	return rt_each_link(argc, argv, link_name, run_link);
 }

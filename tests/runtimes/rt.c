@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -392,4 +393,25 @@ void rt_carry(struct rt_world *w, size_t len)
 void rt_carry_tagged(struct rt_world *w, size_t len, uint64_t tag)
 {
 	carry(w, len, true, tag);
+}
+
+int rt_each_link(int argc, char **argv, const char *(*name)(size_t link), int (*run)(size_t link))
+{
+	int status, bad = 0;
+	size_t i;
+	pid_t pid;
+
+	for (i = 0; name(i); i++) {
+		if (argc > 1 && strcmp(argv[1], name(i)))
+			continue;
+		fflush(stdout);
+		pid = fork();
+		if (!pid)
+			exit(run(i) != 0);
+		if (pid < 0 || waitpid(pid, &status, 0) != pid || status) {
+			printf("# failed over %s\n", name(i));
+			bad = 1;
+		}
+	}
+	return bad;
 }

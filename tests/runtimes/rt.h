@@ -137,4 +137,11 @@ void rt_push(struct rt_world *w);
 void rt_carry(struct rt_world *w, size_t len);
 void rt_carry_tagged(struct rt_world *w, size_t len, uint64_t tag);
 
+/* rt_each_link - the tests of each link in a process of its own, whose environment chooses the link.
+ * @name: of link 0, 1, ...; NULL after the last.  An argument of the program chooses one.
+ * @run:  the tests over it, 0 if they have passed
+ * Returns 0, or 1 if a link has failed.
+ */
+int rt_each_link(int argc, char **argv, const char *(*name)(size_t link), int (*run)(size_t link));
+
 #endif
