@@ -7,8 +7,8 @@
  *
  *   hostile [-r RECORDED]... ADDRESS PORT [ROUNDS [SEED [FILE...]]]
  *
- * RECORDED: packets by name (tests/wire/recorded/kofi-*): the request and the message are answered as it was
- * recorded.
+ * RECORDED: packets by name (tests/wire/recorded/kofi-*): the request, the message, the read and the atomic are
+ * answered as it was recorded.
  * FILE: bytes that are played twice, as the beginning of a connection and behind its handshake; so is
  * what was captured between other implementations (prov/util/foreign/xnet/test).
  *
@@ -510,24 +510,46 @@ static struct packet packet_load(const char *path, const char *name)
 	return p;
 }
 
-static void expect_answer(int fd, const char *path, const char *name, const char *answer)
+/* Sends @p and reads what answers it, a packet of this name and @len bytes behind its header. */
+static void expect_answer(int fd, const char *path, struct packet p, const char *answer, size_t len)
 {
-	struct packet p = packet_load(path, name), want = packet_load(path, answer);
+	struct packet want = packet_load(path, answer);
 	uint8_t got[sizeof(want.byte)];
 
-	if (send(fd, p.byte, p.len, MSG_NOSIGNAL) != (ssize_t) p.len || recv_all(fd, got, want.len) ||
-	    memcmp(got, want.byte, want.len)) {
-		fprintf(stderr, "hostile: %s: %s is not answered by the %s that was recorded\n", path, name, answer);
+	want.byte[7] = 0;	/* counts the frames */
+	if (send(fd, p.byte, p.len, MSG_NOSIGNAL) != (ssize_t) p.len || recv_all(fd, got, want.len + len)) {
+		fprintf(stderr, "hostile: %s: no %s comes\n", path, answer);
+		bad++;
+		return;
+	}
+	got[7] = 0;
+	if (memcmp(got, want.byte, want.len)) {
+		fprintf(stderr, "hostile: %s: another %s comes than the one that was recorded\n", path, answer);
 		bad++;
 	}
 }
 
+/* A request of this name for the victim's region: its header ends with address, length and key. */
+static struct packet request_load(const char *path, const char *name)
+{
+	static const uint64_t at, key = 1;
+	struct packet p = packet_load(path, name);
+
+	memcpy(p.byte + p.len - 24, &at, sizeof(at));
+	memcpy(p.byte + p.len - 8, &key, sizeof(key));
+	return p;
+}
+
 static void play_recorded(const char *path)
 {
+	struct packet atomic = request_load(path, "atomic");
 	int fd = dial();
 
-	expect_answer(fd, path, "request", "response");
-	expect_answer(fd, path, "message", "ack");
+	atomic.len += 8;	/* its operand, 0 */
+	expect_answer(fd, path, packet_load(path, "request"), "response", 0);
+	expect_answer(fd, path, packet_load(path, "message"), "ack", 0);
+	expect_answer(fd, path, request_load(path, "read"), "readdata", 64);
+	expect_answer(fd, path, atomic, "old", 8);
 	close(fd);
 	played++;
 }

@@ -250,6 +250,7 @@ static void record_kofi(FILE *f)
 		     .flags = XNET_FRAME_F_DATA, .data = 0x5678 }, NULL);
 	record_frame(f, "read", &(struct xnet_frame) { .op = XNET_FRAME_READ, .ranges = 1,
 		     .range = { { 0x1000, 64, 0x99 } } }, NULL);
+	record_frame(f, "readdata", &(struct xnet_frame) { .op = XNET_FRAME_READ_DATA, .ranges = 1, .len = 64 }, NULL);
 	record_frame(f, "write", &(struct xnet_frame) { .op = XNET_FRAME_WRITE, .ranges = 1,
 		     .range = { { 0x1000, 0, 0x99 } } }, NULL);
 	len = wire_put_base(buf, WIRE_ATOMIC, 0, 0, 17, 8);
@@ -382,6 +383,8 @@ static bool read_kofi(const struct packet *p)
 		       msg.version.engine == 4;
 	if (xnet_frame_get(p->byte, p->len, false, &frame, &why) != p->len)
 		return false;
+	if (frame.op == XNET_FRAME_READ_DATA)
+		return frame.len == 64;
 	if (frame.op != XNET_FRAME_PACKET)
 		return !frame.len && (!frame.ranges || frame.range[0].key == 0x99);
 	return !wire_parse(p->byte + XNET_FRAME_MIN, frame.packet, frame.len, &packet) && packet.id == 17;
