@@ -42,7 +42,7 @@ static void check_names(const struct net_list *list, const struct net_rail_rule 
 	char got[256] = "";
 
 	for (i = 0; i < cnt; i++)
-		snprintf(got + strlen(got), sizeof(got) - strlen(got), "%s%s", i ? "," : "", rail[i].iface);
+		snprintf(got + strlen(got), sizeof(got) - strlen(got), "%s%.15s", i ? "," : "", rail[i].iface);
 	assert_string_equal(got, want);
 }
 
