@@ -103,8 +103,19 @@ static unsigned pulled(size_t size, unsigned cnt)
 	return sum;
 }
 
+/* An emulator may not read another process. */
+static void need_reads(void)
+{
+	char from = 1, to = 0;
+	struct iovec remote = { &from, 1 }, local = { &to, 1 };
+
+	if (syscall(SYS_process_vm_readv, getpid(), &local, 1, &remote, 1, 0) < 0 && errno == ENOSYS)
+		skip();
+}
+
 static void long_packets_are_read_from_the_senders_memory(void **state)
 {
+	need_reads();
 	shm_conf.pull_size = SHM_PULL_MIN;
 	assert_int_equal(pulled(SHM_PULL_MIN - 1, 2), 0);
 	assert_int_equal(pulled(SHM_PULL_MIN, 2), 2);
@@ -137,6 +148,7 @@ static unsigned kept(size_t size, unsigned cnt)
 
 static void what_is_held_is_the_senders_only_if_it_is_long(void **state)
 {
+	need_reads();
 	assert_int_equal(kept(PULL_SIZE, 40), 0);
 	assert_int_equal(kept(SHM_EARLY_MAX - 1, 40), 0);
 	assert_in_range(kept(SHM_EARLY_MAX, 40), 1, 40);
@@ -165,6 +177,7 @@ static void hold_and_sleep(struct eng_ep *b, struct eng_peer *ab, struct eng_pee
 	struct obj_poller *poller;
 	struct shm_conn *conn;
 
+	need_reads();
 	b->verdict = 1 + ENG_RX_HELD;
 	fake_send(ab, PULL_SIZE, 0);
 	FAKE_UNTIL(2000, b->holds == 1);

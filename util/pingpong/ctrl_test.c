@@ -3,6 +3,7 @@
 #include "ctrl.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -241,7 +242,10 @@ static void test_other_mtu(void **state)
 	o.dst_port = port;
 	assert_int_equal(pp_ctrl_connect(&b, &o), 0);
 	assert_int_equal(pp_ctrl_accept(&a), 0);
-	assert_int_equal(getsockopt(a.fd, IPPROTO_IP, IP_MTU, &mtu, &len), 0);
+	if (getsockopt(a.fd, IPPROTO_IP, IP_MTU, &mtu, &len)) {
+		assert_int_equal(errno, ENOPROTOOPT);	/* of an emulator */
+		skip();
+	}
 	pp_options_text(&some, text, sizeof(text));
 	snprintf(side, sizeof(side), "version=%s mtu=1280", fi_tostr("", FI_TYPE_VERSION));
 	assert_int_equal(hello_as(text, side), 0);

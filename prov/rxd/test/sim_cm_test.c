@@ -233,6 +233,7 @@ int main(int argc, char **argv)
 	rxd_conf.prov = &nodes_prov;
 	rxd_conf.local = 0;
 	run_all(NULL, first, cnt);
-	run_all("encrypt", first, cnt);
+	if (nodes_can_protect())
+		run_all("encrypt", first, cnt);
 	return 0;
 }

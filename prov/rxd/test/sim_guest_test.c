@@ -246,6 +246,8 @@ int main(void)
 	setenv("FI_LOG_INTERVAL", "0", 0);
 	rxd_conf.prov = &nodes_prov;
 	rxd_conf.local = 0;
+	if (!nodes_can_protect())
+		return 77;
 	a_handshake_measures_the_path();
 	completed_sends_leave();
 	guests_of("encrypt");

@@ -221,7 +221,7 @@ int main(int argc, char **argv)
 
 	rxd_conf.prov = &nodes_prov;
 	rxd_conf.local = 0;
-	for (level = 0; level < 2; level++) {
+	for (level = 0; level < 1 + nodes_can_protect(); level++) {
 		nodes_level = level ? "encrypt" : NULL;
 		stolen(0);
 		stolen(500000);

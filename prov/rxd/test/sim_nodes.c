@@ -296,6 +296,16 @@ static struct sockaddr_in address(unsigned i)
 	return in;
 }
 
+bool nodes_can_protect(void)
+{
+	const char *why;
+
+	if (sec_shake_ready(&why))
+		return true;
+	printf("without protection: %s\n", why);
+	return false;
+}
+
 /* new_policy - as nodes_level and nodes_key say. */
 static struct sec_policy *new_policy(void)
 {

@@ -89,6 +89,9 @@ extern const char *nodes_level;
 extern uint8_t nodes_key[32];
 extern uint64_t nodes_key_bytes;	/* after which a key is exchanged; 0: as in programs */
 
+/* nodes_can_protect - whether they can be protected here; says why not. */
+bool nodes_can_protect(void);
+
 /* node_open - at PORT(no).  node_close - as if its process was killed: no packet is sent. */
 void node_open(unsigned no);
 void node_close(unsigned no);

@@ -485,6 +485,8 @@ int main(int argc, char **argv)
 	setenv("FI_LOG_INTERVAL", "0", 0);
 	rxd_conf.prov = &nodes_prov;
 	rxd_conf.local = 0;
+	if (!nodes_can_protect())
+		return 77;
 	if (argc < 2) {
 		attacks("encrypt");
 		attacks("auth");

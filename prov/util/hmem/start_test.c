@@ -13,6 +13,7 @@
 #include "base/test/verify.h"
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,6 +59,8 @@ static void link_as(const char *name, const char *fake)
 /* run - @set: an environment variable and its value, or NULL */
 static void run(const char *set, const char *value)
 {
+	const char *libs = getenv("LD_LIBRARY_PATH");
+	char path[PATH_MAX];
 	int out[2], status;
 	size_t len = 0;
 	ssize_t n;
@@ -66,7 +69,8 @@ static void run(const char *set, const char *value)
 	assert_int_equal(pipe(out), 0);
 	pid = fork();
 	if (!pid) {
-		setenv("LD_LIBRARY_PATH", dir, 1);
+		snprintf(path, sizeof(path), "%s:%s", dir, libs ? libs : "");
+		setenv("LD_LIBRARY_PATH", path, 1);
 		setenv("FI_LOG_LEVEL", "warn", 1);
 		if (set)
 			setenv(set, value, 1);

@@ -14,7 +14,8 @@
 #define KEY_PIECES 78		/* two pieces of 12 bytes */
 #define NO_KEY 1234
 
-static char mem[MEM], pieces[2][12];
+static signed char mem[MEM];
+static char pieces[2][12];
 static struct fid_mr *mr, *mr_pieces;
 
 static int open_all(void **arg)
