@@ -186,8 +186,12 @@ static void *read_shared(void *arg)
 			own = n > SHARED_OWN;
 			n -= own ? SHARED_OWN : 0;
 			if (n <= last[own] || n > SHARED_CNT || e[i].tag != n || e[i].len != 8 ||
-			    sh->seen[own][n]++)
+			    sh->seen[own][n]++) {
+				printf("entry %llu behind %llu of writer %d: tag %llu, length %zu, seen %u times\n",
+				       (unsigned long long) n, (unsigned long long) last[own], own,
+				       (unsigned long long) e[i].tag, e[i].len, n > SHARED_CNT ? 0 : sh->seen[own][n]);
 				abort();
+			}
 			last[own] = n;
 		}
 	}
