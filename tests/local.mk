@@ -244,9 +244,9 @@ EXTRA_DIST += tests/shm/alone.sh
 # Which path was taken, as the log says.
 if HAVE_TCP
 if HAVE_SHM
-dist_check_SCRIPTS += tests/dissect/dissect_test
-TESTS += tests/dissect/dissect_test
-EXTRA_DIST += tests/dissect/README.md tests/dissect/captures.py
+dist_check_SCRIPTS += tests/dissect/dissect_test tests/dissect/rails_test
+TESTS += tests/dissect/dissect_test tests/dissect/rails_test
+EXTRA_DIST += tests/dissect/README.md tests/dissect/captures.py tests/dissect/steps.sh
 dist_check_SCRIPTS += tests/path/path_test tests/path/ways_test
 TESTS += tests/path/path_test tests/path/ways_test
 endif

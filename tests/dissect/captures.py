@@ -40,17 +40,46 @@ def payload_at(packet):
     return at if at < 14 + ip_len else None
 
 
+MAGIC = b"\xfabric\x00\r\n"
+IDS = {1: (24, 32), 3: (24, 32), 6: (24,), 7: (24,), 10: (24,), 11: (24,), 12: (24,), 13: (24,)}
+
+
+def number_with(packet, at, copy):
+    """Another connection id, or epoch, in each copy."""
+    if len(packet) >= at + 8:
+        packet[at] ^= copy & 0xff
+        packet[at + 1] ^= copy >> 8
+
+
+def datagrams_of(packet, at):
+    """Where each begins: the kernel may cut a packet into several later, each with a frame of 16 bytes."""
+    while packet[at:at + 4] == b"\x0f\x09\x67\x72" and len(packet) >= at + 16:
+        yield at + 16
+        at += 16 + struct.unpack_from(">H", packet, at + 6)[0]
+    if at < len(packet):
+        yield at
+
+
+def number_datagram(packet, at, copy):
+    if len(packet) < at + 16 or packet[at] < 0x80 or packet[at + 1] != 9:
+        return
+    number_with(packet, at + 8, copy)
+    if packet[at] != 0x85 or not packet[at + 3] & 0x40:
+        for place in IDS.get(packet[at + 2], ()):
+            number_with(packet, at + place, copy)
+
+
 def moved(packet, copy):
-    """The same between other addresses, of reliable datagrams with another connection id: another conversation."""
+    """The same between other addresses, with other ids of connections: another conversation."""
     packet = bytearray(packet)
     if packet[12:14] == b"\x08\x00":
         packet[27:29] = packet[31:33] = struct.pack(">H", copy)
     at = payload_at(packet)
     if at and packet[23] == 17:
-        at += 16 if packet[at:at + 4] == b"\x0f\x09\x67\x72" else 0
-        if len(packet) >= at + 16 and packet[at] >= 0x80 and packet[at + 1] == 9:
-            packet[at + 8] ^= copy & 0xff
-            packet[at + 9] ^= copy >> 8
+        for place in datagrams_of(packet, at):
+            number_datagram(packet, place, copy)
+    elif at and (hello := packet.find(MAGIC, at)) >= 0:
+        number_with(packet, hello + 32, copy)
     return packet
 
 
@@ -91,10 +120,20 @@ def make(name, out, count, seed):
 FIELD = re.compile(r'<(?:field|proto) name="((?:ofi|_ws\.malformed|data|tcp\.segment_data)[^"]*)"(?:.*? show="([^"]*)")?(?:.*? value="([^"]*)")?')
 
 
+NUMBERED = ("ofi.rxd.conn", "ofi.rxd.main", "ofi.rxd.cid", "ofi.rxd.peer_cid", "ofi.tcp.epoch")
+
+
+def as_first(name, show, copy):
+    """What moved() has made another number of."""
+    if name == "ofi.tcp.epoch":
+        copy = (copy & 0xff) << 56 | copy >> 8 << 48
+    return int(show, 16) ^ copy
+
+
 def field_of(match, copy):
     """Name, text and value of a field, as they would be in the first copy."""
     name, show, value = match.groups()
-    return (name, int(show, 16) ^ copy) if name == "ofi.rxd.conn" else (name, show, value)
+    return (name, as_first(name, show, copy)) if name in NUMBERED else (name, show, value)
 
 
 def shown(lines, size):
@@ -111,12 +150,20 @@ def shown(lines, size):
     return copies
 
 
+def first_difference(one, other):
+    """Of two copies, as shown: the packet, and what one of them has alone."""
+    for number, (here, there) in enumerate(zip(one, other), 1):
+        if here != there:
+            return "packet %d, %s" % (number, [field for field in here + there if (field in here) != (field in there)][:4])
+    return "packets are missing"
+
+
 def judge(name, out):
     size, bad = len(packets_of(name)), 0
     copies = shown(sys.stdin, size)
     changes = [line.split() for line in open(out + ".changes")]
     assert len(copies) == len(changes) + 2 and len(copies[-1]) == size, "packets are missing"
-    assert copies[0] == copies[1], "copies without a change differ"
+    assert copies[0] == copies[1], "copies without a change differ: " + first_difference(*copies[:2])
     for (packet, where), copy in zip(changes, copies[2:]):
         if copy == copies[0]:
             print("not noticed: packet %s, byte %s of its payload" % (packet, where))
@@ -127,20 +174,33 @@ def judge(name, out):
 
 
 PDU = re.compile(r'^  <proto name="ofi\.(?:tcp|xnet)".*? size="(\d+)"')
-PLACE = re.compile(r'<field name="(ip\.src|udp\.srcport|ofi\.rxd\.off)".*? show="([^"]*)"')
+PLACE = re.compile(r'<field name="ofi\.rxd\.(conn|main|off)".*? show="([^"]*)"')
 STREAM = re.compile(r'<field name="ofi\.rxd\.stream".*? size="(\d+)"')
+
+
+def union_of(pieces):
+    """How many bytes, each once, wherever it came."""
+    seen = end = 0
+    for at, size in sorted(pieces):
+        seen += max(0, at + size - max(at, end))
+        end = max(end, at + size)
+    return seen
 
 
 def count(name):
     place, streams, seen = {}, {}, 0
     for line in sys.stdin:
-        if match := PDU.search(line):
+        if "<packet>" in line:
+            place = {}
+        elif match := PDU.search(line):
             seen += int(match[1])
         elif match := PLACE.search(line):
-            place[match[1]] = match[2]
+            if match[1] == "conn":
+                place = {}	# another datagram of the packet
+            place[match[1]] = int(match[2], 0)
         elif match := STREAM.search(line):
-            streams[tuple(place.values())] = int(match[1])	# once, if it was sent again
-    seen += sum(streams.values())
+            streams.setdefault(place.get("main", place["conn"]), []).append((place["off"], int(match[1])))
+    seen += sum(union_of(pieces) for pieces in streams.values())
     items = [item for process in json.load(open(name))["processes"] for ep in process["endpoints"] for item in ep["items"]]
     counted = sum(item.get("received_bytes", 0) for item in items)
     print("%d bytes are seen, %d are counted" % (seen, counted))

@@ -9,6 +9,7 @@
  *
  * With RAILS_COMPUTE the server computes for so many seconds before it takes message 50, without a call of the library.
  * With COUNT 0 the client sends messages until there is a file FILE.stop.
+ * With RAILS_HOLD both go on polling when all is done, and print their pid then, until they are killed.
  *
  * RAILS_PROV is the provider (tcp).
  *
@@ -207,6 +208,17 @@ static void compute(void)
 		;
 }
 
+static void hold(struct side *s)
+{
+	struct fi_cq_entry entry;
+
+	if (!getenv("RAILS_HOLD"))
+		return;
+	printf("held %d\n", (int) getpid());
+	for (;;)
+		fi_cq_sread(s->cq, &entry, 1, NULL, 10);
+}
+
 static void serve(const char *file, size_t size, uint64_t count)
 {
 	struct side s;
@@ -238,6 +250,7 @@ static void serve(const char *file, size_t size, uint64_t count)
 	printf("server: %llu messages\n", (unsigned long long) i);
 	printf("server: longest pause %.0f ms\n", s.pause * 1e3);
 	say(&s, "ok");
+	hold(&s);
 	close_side(&s);
 }
 
@@ -312,6 +325,7 @@ static void drive(const char *file, size_t size, uint64_t count, int writes, con
 	CHECK(!memcmp(word, "ok", 2));
 	printf("client: %.0f MB/s, longest pause %.0f ms\n", (double) size * (double) count / (end - begin) / 1e6,
 	       s.pause * 1e3);
+	hold(&s);
 	close_side(&s);
 }
 

@@ -3,9 +3,9 @@
 --
 -- libfabric.lua - a dissector for Wireshark and tshark.  What it takes apart:
 --
---   ofi.tcp    the native format of provider tcp: handshakes, frames, striped lanes
+--   ofi.tcp    the native format of provider tcp: handshakes, frames, striped lanes, records of what recovers or has rails
 --   ofi.xnet   the published format of provider tcp (FI_PROTO_SOCK_TCP, FI_PROTO_XNET)
---   ofi.rxd    reliable datagrams (provider ofi_rxd over udp), native
+--   ofi.rxd    reliable datagrams (provider ofi_rxd over udp), native, and rails
 --   ofi.udp    the framed datagrams of provider udp
 --   ofi.rxm    messages of ofi_rxm, native and published, inside of the two formats over TCP
 --   ofi.eng    the packets of the library's engine, inside of the native formats
@@ -16,6 +16,11 @@
 
 local FRAME = 8			-- bytes of a frame's own header
 local HELLO = 88		-- of a handshake packet of tcp
+local RECORD = 24		-- of a record's header, of a connection of tcp that recovers
+local RECORD_MAX = 65536	-- no record carries more
+local RECOVERS = 0x04		-- of the features that a handshake of tcp announces
+local RAILS_MARK = 0x6c696172	-- begins a list of addresses in the handshake of ofi.rxd
+local RAILS = 8			-- entries of a list of addresses
 local STRIPED = 0x8000
 local MAGIC = "fa62726963000d0a"
 local HDR_MAX = 4096		-- no header of a packet is longer
@@ -37,6 +42,8 @@ local RXD_TAG = 16		-- bytes behind a sealed body
 local RXD_CLEAR = { HELLO = true, RETRY = true, REFUSE = true, SHAKE = true, PROBE = true, RESET = true }
 local TCP_TYPES = names("HELLO", "WELCOME", "REFUSE", "CHECK")
 local TCP_CTLS = names("PARK", "PARK_ACK", "PARK_NACK")
+local TCP_RECORDS = names("DATA", "END", "TAKEN", "RAILS", "DOWN", "PROOF")
+local FAMILIES = { [0] = "none", [4] = "IPv4", [6] = "IPv6" }
 local KINDS = names("RDM", "MSG")
 local RXM_KINDS = names("EAGER", "RNDV", "RNDV_DONE")
 local AMO_KINDS = { [0] = "base", "fetch", "compare" }
@@ -109,6 +116,20 @@ field(tcp, "hdr_len", ProtoField.uint16, "Header length", base.HEX)
 field(tcp, "len", ProtoField.uint64, "Payload length")
 field(tcp, "ctl", ProtoField.uint64, "Control frame", base.DEC, TCP_CTLS)
 field(tcp, "stripe", ProtoField.bytes, "Striped payload of this lane")
+field(tcp, "nonce", ProtoField.uint64, "Number to be hashed", base.HEX)
+field(tcp, "hash", ProtoField.uint64, "Hash of the receiver's number", base.HEX)
+field(tcp, "record", ProtoField.uint32, "Record", base.DEC, TCP_RECORDS)
+field(tcp, "record_len", ProtoField.uint32, "Bytes of the record")
+field(tcp, "at", ProtoField.uint64, "Offset in the stream")
+field(tcp, "taken", ProtoField.uint64, "Bytes of the other stream that were taken")
+field(tcp, "down", ProtoField.uint64, "Entry of the sender's list that does not work")
+field(tcp, "stream", ProtoField.bytes, "Bytes of the stream")
+field(tcp, "rail_key", ProtoField.bytes, "Key of the hashes")
+field(tcp, "rail_family", ProtoField.uint8, "Family of an offered address", base.DEC, FAMILIES)
+field(tcp, "rail_port", ProtoField.uint16, "Port")
+field(tcp, "rail_host", ProtoField.uint32, "Mark of the sender's host", base.HEX)
+field(tcp, "rail_ip4", ProtoField.ipv4, "Address")
+field(tcp, "rail_ip6", ProtoField.ipv6, "Address")
 
 field(rxd, "version", ProtoField.uint8, "Version and mark", base.HEX)
 field(rxd, "type", ProtoField.uint8, "Type", base.DEC, RXD_TYPES)
@@ -150,6 +171,26 @@ field(rxd, "there", ProtoField.uint32, "Received")
 field(rxd, "off", ProtoField.uint64, "Offset in the stream")
 field(rxd, "stream", ProtoField.bytes, "Bytes of the stream")
 field(rxd, "private", ProtoField.bytes, "Private data")
+field(rxd, "addr_len", ProtoField.uint8, "Length of the sender's address")
+field(rxd, "addr", ProtoField.bytes, "Address of the sender")
+field(rxd, "oldest", ProtoField.uint8, "Oldest version")
+field(rxd, "data_len", ProtoField.uint16, "Private data, bytes")
+field(rxd, "release", ProtoField.string, "Release")
+field(rxd, "commit", ProtoField.uint32, "Commit", base.HEX)
+field(rxd, "token", ProtoField.bytes, "Token")
+field(rxd, "padding", ProtoField.bytes, "Padding")
+field(rxd, "end", ProtoField.uint64, "End of the stream; bytes received of the other one")
+field(rxd, "main", ProtoField.uint64, "By a rail; receiver's id of the connection", base.HEX)
+field(rxd, "rail", ProtoField.string, "Rail")
+field(rxd, "list_version", ProtoField.uint8, "Newest version of the list of addresses")
+field(rxd, "list_oldest", ProtoField.uint8, "Oldest version of the list of addresses")
+field(rxd, "list_cnt", ProtoField.uint8, "Addresses")
+field(rxd, "list_mark", ProtoField.uint32, "Mark of the list of addresses", base.HEX)
+field(rxd, "rail_key", ProtoField.bytes, "Key of the hashes")
+field(rxd, "rail_family", ProtoField.uint8, "Family of an offered address", base.DEC, FAMILIES)
+field(rxd, "rail_port", ProtoField.uint16, "Port")
+field(rxd, "rail_ip4", ProtoField.ipv4, "Address")
+field(rxd, "rail_ip6", ProtoField.ipv6, "Address")
 
 field(udp, "version", ProtoField.uint8, "Version")
 field(udp, "flags", ProtoField.uint8, "Flags", base.HEX)
@@ -333,6 +374,123 @@ local function eng_packet(hdr, payload, tree)
 	return text
 end
 
+-- ---- streams of frames in pieces -------------------------------------------------------------------
+
+-- Reliable datagrams, and connections over TCP that recover, carry a stream of frames in pieces, which name their place
+-- in it and may come by several paths.  Of each stream is kept where its next frame begins, the bytes of a head that is in
+-- two pieces, and the pieces that came before what is in front of them.  What was found is kept by packet, since packets
+-- are visited again.
+local streams, found = {}, {}
+local AHEAD_MAX = 0x1000000	-- bytes of such pieces; a stream that needs more is not looked into any more: its begin is missing
+
+local function stream_of(name)
+	streams[name] = streams[name] or { next = 0, head = ByteArray.new(), ahead = {}, ahead_len = 0 }
+	return streams[name]
+end
+
+-- stream_wants - the place of the byte that the next head needs.
+local function stream_wants(stream)
+	return stream.next + stream.head:len()
+end
+
+-- head_missing - bytes that the head in hand lacks.  A frame without header is 8 bytes.
+local function head_missing(head)
+	if head:len() < FRAME then
+		return FRAME - head:len()
+	end
+	local hdr_len = head:get_index(0) + 256 * head:get_index(1)
+	return hdr_len == 0 and 0 or FRAME + hdr_len - head:len()
+end
+
+-- head_done - the head in hand is complete: its frame is in @list, and the stream's next frame is behind its payload.
+local function head_done(stream, list)
+	local head, len = stream.head, 0
+	for i = 7, 2, -1 do
+		len = len * 256 + head:get_index(i)
+	end
+	table.insert(list, { head = head, len = len })
+	stream.next = stream.next + head:len() + (head:len() > FRAME and len or 0)
+	stream.head = ByteArray.new()
+end
+
+-- walk_piece - the heads that are complete by the end of the piece @bytes at @off.
+local function walk_piece(stream, bytes, off, list)
+	while true do
+		local from = stream_wants(stream) - off
+		if from < 0 or from >= bytes:len() then
+			return		-- out of order, or within a payload
+		end
+		stream.head:append(bytes:subset(from, math.min(head_missing(stream.head), bytes:len() - from)))
+		if stream.head:len() >= FRAME and head_missing(stream.head) == 0 then
+			head_done(stream, list)
+		end
+	end
+end
+
+-- keep_ahead - a piece for later.
+local function keep_ahead(stream, bytes, off)
+	stream.ahead_len = stream.ahead_len + bytes:len()
+	if stream.ahead_len > AHEAD_MAX then
+		stream.ahead, stream.lost = {}, true
+	else
+		table.insert(stream.ahead, { bytes = bytes, off = off })
+	end
+end
+
+-- take_ahead - walk the pieces that came early, as far as they belong here now.
+local function take_ahead(stream, list)
+	local again = #stream.ahead > 0
+	while again do
+		local rest = {}
+		again = false
+		for _, piece in ipairs(stream.ahead) do
+			if piece.off > stream_wants(stream) then
+				table.insert(rest, piece)
+			else
+				local before = stream_wants(stream)
+				walk_piece(stream, piece.bytes, piece.off, list)
+				stream.ahead_len = stream.ahead_len - piece.bytes:len()
+				again = again or stream_wants(stream) ~= before
+			end
+		end
+		stream.ahead = rest
+	end
+end
+
+-- walk_frames - heads of frames that are complete now that the piece @bytes at @off has come.
+local function walk_frames(stream, bytes, off)
+	local list = {}
+	if stream.lost then
+		return list
+	end
+	if off > stream_wants(stream) then
+		keep_ahead(stream, bytes, off)
+		return list
+	end
+	walk_piece(stream, bytes, off, list)
+	take_ahead(stream, list)
+	return list
+end
+
+-- show_frames - of the stream @name, in the piece @bytes at @off: the heads of frames that this piece completes.
+-- @key: names the piece in the capture
+-- @bare: shows a head without header.  Returns a line of text for each.
+local function show_frames(name, key, bytes, off, pinfo, top, bare)
+	if not pinfo.visited and bytes:len() > 0 then
+		found[key] = walk_frames(stream_of(name), bytes, off)
+	end
+	local texts = {}
+	for _, frame in ipairs(found[key] or {}) do
+		if frame.head:len() > FRAME then
+			local header = frame.head:subset(FRAME, frame.head:len() - FRAME)
+			table.insert(texts, eng_header(ByteArray.tvb(header, "Engine header"), top))
+		else
+			table.insert(texts, bare(ByteArray.tvb(frame.head, "Frame"), top))
+		end
+	end
+	return texts
+end
+
 -- ---- state of connections -----------------------------------------------------------------------
 
 local tcp_stream = Field.new("tcp.stream")
@@ -352,7 +510,7 @@ local function dir_of(conn, pinfo)
 end
 
 function tcp.init()
-	conns = {}
+	conns, streams, found = {}, {}, {}
 end
 
 -- ---- rxm: messages inside of a connection ----------------------------------------------------------
@@ -441,6 +599,29 @@ local function private_says_rxm(buf)
 	return buf:len() >= 2 and buf(0, 2):le_uint() == 0x7872
 end
 
+-- rail_address - an address of a list.  @at: of its IP address; @proto: whose fields show it.
+local function rail_address(proto, buf, at, family, top)
+	local name = proto.name:lower()
+	local used = family == 4 and 4 or family == 6 and 16 or 0
+	if used > 0 then
+		top:add(f[name .. (family == 4 and ".rail_ip4" or ".rail_ip6")], buf(at, used))
+	end
+	show_rest(proto, top, buf, at + used, 16 - used)
+end
+
+-- tcp_private - what is behind a handshake.  Of a rail: each side asks the other to hash a number.
+local function tcp_private(buf, top, conn, kind, lane)
+	if buf:len() == 16 and (kind == 1 and lane or kind == 2 and conn.lane or 0) > 0 then
+		top:add_le(f["ofi.tcp.nonce"], buf(0, 8))
+		top:add_le(f["ofi.tcp.hash"], buf(8, 8))
+		return
+	end
+	top:add(f["ofi.tcp.private"], buf())
+	if kind == 2 and private_says_rxm(buf) then
+		conn.rxm = "native"
+	end
+end
+
 local function tcp_handshake(buf, pinfo, tree, conn, dir)
 	local top = tree:add(tcp, buf())
 	local kind = buf(12, 1):uint()
@@ -477,15 +658,15 @@ local function tcp_handshake(buf, pinfo, tree, conn, dir)
 	local known = size >= HELLO and HELLO or size >= 48 and 48 or 32
 	show_rest(tcp, top, buf, known, size - known)
 	if buf:len() > size then
-		top:add(f["ofi.tcp.private"], buf(size))
-		if kind == 2 and private_says_rxm(buf(size)) then
-			conn.rxm = "native"
-		end
+		tcp_private(buf(size):tvb(), top, conn, kind, buf(22, 1):uint())
 	end
 	if not pinfo.visited then
 		conn.native = conn.native or kind ~= 1
 		dir.shaken = true
 		dir.lanes = buf(21, 1):uint()
+		dir.recovers = has(buf(20, 1):uint(), RECOVERS)
+		dir.epoch = size >= 48 and buf(32, 8):bytes():tohex() or ""
+		conn.serial = size >= 48 and buf(40, 8):bytes():tohex() or ""
 		conn.lane = conn.lane or (kind == 1 and buf(22, 1):uint() or nil)
 	end
 	return TCP_TYPES[kind]
@@ -510,6 +691,93 @@ end
 local function is_hello(buf)
 	return buf:len() >= 8 and buf(0, 8):bytes():tohex():lower() == MAGIC
 end
+
+-- ---- tcp, records of a connection that recovers ------------------------------------------------------
+
+-- stream_name - of the stream that @dir sends, where both sides have said that they recover: the same over each of their
+-- connections.  nil: the connection has frames.
+local function stream_name(conn, dir)
+	local epochs = {}
+	for _, one in pairs(conn.dirs) do
+		if not one.recovers then
+			return nil
+		end
+		table.insert(epochs, one.epoch)
+	end
+	table.sort(epochs)
+	return conn.native and #epochs == 2 and table.concat(epochs, ":") .. ":" .. conn.serial .. ":" .. dir.epoch or nil
+end
+
+-- tcp_ctl - a control frame.
+local function tcp_ctl(head, top)
+	local ctl = head(2, 6):le_uint64()
+	top:add_le(f["ofi.tcp.hdr_len"], head(0, 2))
+	top:add_le(f["ofi.tcp.ctl"], head(2, 6), ctl)
+	if not TCP_CTLS[ctl:tonumber()] then
+		malformed(tcp, top, "No such control frame")
+	end
+	return TCP_CTLS[ctl:tonumber()] or "malformed"
+end
+
+-- tcp_list - the addresses that an endpoint with rails offers.
+local function tcp_list(buf, top)
+	if buf:len() < 16 or buf:len() > 16 + 24 * RAILS or (buf:len() - 16) % 24 ~= 0 then
+		malformed(tcp, top, "List has another length")
+		show_rest(tcp, top, buf, 0)
+		return
+	end
+	top:add(f["ofi.tcp.rail_key"], buf(0, 16))
+	for at = 16, buf:len() - 24, 24 do
+		local family = buf(at, 1):uint()
+		local entry = top:add(tcp, buf(at, 24), "Entry " .. (at - 16) / 24)
+		entry:add(f["ofi.tcp.rail_family"], buf(at, 1))
+		show_rest(tcp, entry, buf, at + 1, 1)
+		entry:add(f["ofi.tcp.rail_port"], buf(at + 2, 2))
+		entry:add(f["ofi.tcp.rail_host"], buf(at + 4, 4))
+		rail_address(tcp, buf, at + 8, family, entry)
+		if not FAMILIES[family] then
+			malformed(tcp, entry, "No address")
+		end
+	end
+end
+
+-- What the third word of a record is; of others the offset.
+local record_word = { DOWN = "down", PROOF = "hash" }
+
+local function tcp_record(buf, pinfo, tree, name)
+	local top = tree:add(tcp, buf())
+	local kind = buf:len() >= RECORD and TCP_RECORDS[buf(4, 4):le_uint()]
+	if not kind then
+		malformed(tcp, top, "No such record, or incomplete")
+		show_rest(tcp, top, buf, 0)
+		return "malformed"
+	end
+	local len = buf(0, 4):le_uint()
+	top:append_text(", record " .. kind)
+	top:add_le(f["ofi.tcp.record_len"], buf(0, 4))
+	top:add_le(f["ofi.tcp.record"], buf(4, 4))
+	top:add_le(f["ofi.tcp." .. (record_word[kind] or "at")], buf(8, 8))
+	top:add_le(f["ofi.tcp.taken"], buf(16, 8))
+	if kind == "DATA" then
+		top:add(f["ofi.tcp.stream"], buf(RECORD))
+	end
+	if len ~= buf:len() - RECORD or len > RECORD_MAX or buf(8, 8):le_uint64():higher() >= 0x40000000 and kind == "DATA" or
+		(len > 0) ~= (kind == "DATA" or kind == "RAILS") then
+		malformed(tcp, top, "Length or offset is impossible")
+		return kind
+	end
+	if kind == "RAILS" then
+		tcp_list(buf(RECORD):tvb(), top)
+	elseif kind == "DATA" then
+		local at = buf(8, 8):le_uint64():tonumber()
+		local key = name .. ":" .. pinfo.number .. ":" .. at
+		local texts = show_frames(name, key, buf(RECORD):bytes(), at, pinfo, top, tcp_ctl)
+		return #texts > 0 and table.concat(texts, "; ") or kind
+	end
+	return kind
+end
+
+-- ---- tcp, frames ---------------------------------------------------------------------------------------
 
 local function tcp_frame(buf, pinfo, tree, conn)
 	local top = tree:add(tcp, buf())
@@ -557,10 +825,11 @@ local function xnet_message(buf, pinfo, tree, conn, dir)
 	top:add(f["ofi.xnet.data_len"], buf(2, 2))
 	top:add(f["ofi.xnet.mark"], buf(4, 20))
 	top:add(f["ofi.xnet.order"], buf(24, 8))
+	local offers = buf:len() >= 40 + HELLO and is_hello(buf(40))
 	if buf:len() > 32 then
-		top:add(f["ofi.xnet.private"], buf(32))
+		top:add(f["ofi.xnet.private"], offers and buf(32, 8) or buf(32))
 	end
-	if buf:len() >= 40 + HELLO and is_hello(buf(40)) then
+	if offers then
 		tcp_handshake(buf(40):tvb(), pinfo, top, conn, dir)
 	end
 	if buf:len() >= 36 and kind == 0 and buf(32, 4):bytes():tohex() == "01020403" then
@@ -682,6 +951,14 @@ local function native_len(rest, conn)
 	return (word > HDR_MAX or len > LEN_MAX) and rest:len() or FRAME + word + len
 end
 
+local function record_len(rest)
+	if rest:len() < RECORD then
+		return DESEGMENT_ONE_MORE_SEGMENT
+	end
+	local len = rest(0, 4):le_uint()
+	return len > RECORD_MAX and rest:len() or RECORD + len
+end
+
 local function hello_len(rest)
 	if rest:len() < 16 then
 		return DESEGMENT_ONE_MORE_SEGMENT
@@ -704,6 +981,8 @@ local function pdu_len(buf, pinfo, off)
 	local conn, rest = conn_of(pinfo), buf(off)
 	if is_hello(rest) then
 		return hello_len(rest)
+	elseif stream_name(conn, dir_of(conn, pinfo)) and not xnet_is_message(rest, pinfo, dir_of(conn, pinfo)) then
+		return record_len(rest)
 	elseif (conn.lane or 0) > 0 and not xnet_is_message(rest, pinfo, dir_of(conn, pinfo)) then
 		return rest:len()
 	elseif conn.native and not xnet_is_message(rest, pinfo, dir_of(conn, pinfo)) then
@@ -721,6 +1000,8 @@ local function pdu(buf, pinfo, tree)
 		text = buf:len() >= 32 and tcp_handshake(buf, pinfo, tree, conn, dir) or "incomplete"
 	elseif xnet_is_message(buf, pinfo, dir) then
 		text = xnet_message(buf, pinfo, tree, conn, dir)
+	elseif stream_name(conn, dir) then
+		text = tcp_record(buf, pinfo, tree, stream_name(conn, dir))
 	elseif (conn.lane or 0) > 0 then
 		tree:add(tcp, buf()):add(f["ofi.tcp.stripe"], buf(0))
 		text = "striped payload of lane " .. conn.lane
@@ -754,57 +1035,18 @@ end)
 
 -- ---- reliable datagrams ------------------------------------------------------------------------------------
 
--- The stream of a connection, as far as it was seen in order: where its next frame begins, and the bytes of
--- a head that is in two datagrams.  What was found is kept by packet, since packets are visited again.
-local streams, found = {}, {}
+-- Rails are further paths of a connection, with ids and packet numbers of their own.  That a datagram came by one is not
+-- in its bytes: RAIL_ASK names the connection, by the receiver's id, and each side's id of the path is in what it sends
+-- then.  By such an id: the receiver's id of the connection, and the entries of the two lists.
+local rails = {}
+local peers = {}		-- the other side's id of a connection, by the receiver's
 
 function rxd.init()
-	streams, found = {}, {}
+	rails, peers = {}, {}
 end
 
-local function stream_of(conn)
-	streams[conn] = streams[conn] or { next = 0, head = ByteArray.new() }
-	return streams[conn]
-end
-
--- walk_frames - engine headers that are complete by the end of these bytes.
-local function walk_frames(stream, bytes, off)
-	local list, at = {}, 0
-	while true do
-		local from = stream.next + stream.head:len() - off
-		if from < 0 or from > bytes:len() then
-			return list	-- out of order, or within a payload
-		end
-		at = from
-		local need = FRAME - stream.head:len()
-		if need <= 0 then
-			local word = stream.head:subset(0, 2)
-			local hdr_len = word:get_index(0) + 256 * word:get_index(1)
-			need = hdr_len == 0 and 0 or FRAME + hdr_len - stream.head:len()
-		end
-		local take = math.min(need, bytes:len() - at)
-		if take > 0 then
-			stream.head:append(bytes:subset(at, take))
-		end
-		if take < need then
-			return list
-		end
-		if need <= 0 or stream.head:len() > FRAME then
-			local head = stream.head
-			local len = 0
-			for i = 7, 2, -1 do
-				len = len * 256 + head:get_index(i)
-			end
-			if head:len() > FRAME then
-				table.insert(list, { head:subset(FRAME, head:len() - FRAME), len })
-			end
-			stream.next = stream.next + head:len() + len
-			stream.head = ByteArray.new()
-			if head:len() == FRAME then
-				return list	-- the end of the stream
-			end
-		end
-	end
+local function id_at(buf, at)
+	return { key = buf(at, 8):bytes():tohex(), value = buf(at, 8):le_uint64() }
 end
 
 local function rxd_ack(buf, at, top)
@@ -834,42 +1076,122 @@ local function rxd_ack(buf, at, top)
 	return at
 end
 
-local function rxd_stream(buf, at, pinfo, top)
-	if at + 8 > buf:len() then
-		malformed(rxd, top, "Offset is incomplete")
+-- rxd_end - the end of a stream: a frame without header.
+local function rxd_end(head, top)
+	top:add_le(f["ofi.rxd.end"], head(2, 6), head(2, 6):le_uint64())
+	return "END"
+end
+
+-- rxd_by_rail - the id by which the stream of a datagram is named: of a rail that of its connection.  nil: not known.
+local function rxd_by_rail(buf, top)
+	local conn = id_at(buf, 8)
+	local rail = rails[conn.key]
+	if not rail then
+		return conn.key
+	end
+	top:add(f["ofi.rxd.rail"], string.format("from entry %d to entry %d", rail.from, rail.to)):set_generated()
+	if not rail.main then
+		return nil
+	end
+	top:add(f["ofi.rxd.main"], rail.main.value):set_generated()
+	return rail.main.key
+end
+
+local function rxd_stream(buf, at, pinfo, top, main)
+	if at + 8 >= buf:len() then
+		malformed(rxd, top, "Offset or bytes are missing")
+		show_rest(rxd, top, buf, at)
 		return {}
 	end
-	local off = buf(at, 8):le_uint64():tonumber()
+	local off = buf(at, 8):le_uint64()
 	top:add_le(f["ofi.rxd.off"], buf(at, 8))
-	at = at + 8
-	if at < buf:len() then
-		top:add(f["ofi.rxd.stream"], buf(at))
+	top:add(f["ofi.rxd.stream"], buf(at + 8))
+	if off:higher() >= 0x40000000 then
+		malformed(rxd, top, "Offset is impossible")
+		return {}
+	end
+	if not main then
+		return {}
 	end
 	local key = pinfo.number .. ":" .. buf(8, 16):bytes():tohex()
-	if not pinfo.visited and at < buf:len() then
-		found[key] = walk_frames(stream_of(buf(8, 8):bytes():tohex()), buf(at):bytes(), off)
-	end
-	local texts = {}
-	for _, frame in ipairs(found[key] or {}) do
-		table.insert(texts, eng_header(ByteArray.tvb(frame[1], "Engine header"), top))
-	end
-	return texts
+	return show_frames(main, key, buf(at + 8):bytes(), off:tonumber(), pinfo, top, rxd_end)
 end
 
 local function rxd_data(buf, pinfo, top, flags)
-	local at = 24
+	local main, at = rxd_by_rail(buf, top), 24
 	if has(flags, 0x02) then
 		at = rxd_ack(buf, at, top)
 	end
-	if at and not has(flags, 0x10) and at < buf:len() then
-		return rxd_stream(buf, at, pinfo, top)
-	elseif at then
-		show_rest(rxd, top, buf, at)	-- padding
+	if not at then
+		return {}
+	elseif has(flags, 0x10) then
+		if at < buf:len() then
+			top:add(f["ofi.rxd.padding"], buf(at))
+		end
+		return {}
+	elseif has(flags, 0x01) then
+		return rxd_stream(buf, at, pinfo, top, main)
+	elseif at == 24 or at < buf:len() then
+		malformed(rxd, top, "Data without a number")
+		show_rest(rxd, top, buf, at)
 	end
 	return {}
 end
 
-local function rxd_hello(buf, _, top)
+-- rxd_release - 8 bytes.
+local function rxd_release(buf, at, top)
+	top:add(f["ofi.rxd.release"], buf(at, 3), string.format("%u.%u.%u", buf(at, 1):uint(), buf(at + 1, 1):uint(),
+								  buf(at + 2, 1):uint()))
+	show_rest(rxd, top, buf, at + 3, 1)
+	top:add_le(f["ofi.rxd.commit"], buf(at + 4, 4))
+end
+
+-- rxd_list - the addresses that an endpoint with rails offers.
+local function rxd_list(buf, top)
+	local cnt = buf(6, 1):uint()
+	local tree = top:add(rxd, buf(0, 24 + 20 * RAILS), "Addresses for rails: " .. cnt)
+	tree:add_le(f["ofi.rxd.list_mark"], buf(0, 4))
+	tree:add(f["ofi.rxd.list_version"], buf(4, 1))
+	tree:add(f["ofi.rxd.list_oldest"], buf(5, 1))
+	tree:add(f["ofi.rxd.list_cnt"], buf(6, 1))
+	show_rest(rxd, tree, buf, 7, 1)
+	tree:add(f["ofi.rxd.rail_key"], buf(8, 16))
+	for i = 0, RAILS - 1 do
+		local at = 24 + 20 * i
+		local family = buf(at, 1):uint()
+		local entry = tree:add(rxd, buf(at, 20), "Entry " .. i)
+		entry:add(f["ofi.rxd.rail_family"], buf(at, 1))
+		show_rest(rxd, entry, buf, at + 1, 1)
+		entry:add_le(f["ofi.rxd.rail_port"], buf(at + 2, 2))
+		rail_address(rxd, buf, at + 4, family, entry)
+		if not FAMILIES[family] or i >= cnt and buf(at, 20):bytes():tohex():find("[^0]") then
+			malformed(rxd, entry, "No address")
+		end
+	end
+	if cnt > RAILS then
+		malformed(rxd, tree, "More addresses than a list has")
+	end
+	show_rest(rxd, tree, buf, 24 + 20 * RAILS)
+end
+
+local function rxd_private(buf, top)
+	if buf:len() >= 24 + 20 * RAILS and buf(0, 4):le_uint() == RAILS_MARK then
+		rxd_list(buf, top)
+	else
+		top:add(f["ofi.rxd.private"], buf())
+	end
+end
+
+-- rxd_meet - WELCOME: the ids of both sides belong together.
+local function rxd_meet(buf, pinfo)
+	if pinfo.visited or buf(2, 1):uint() ~= 3 then
+		return
+	end
+	local ours, theirs = id_at(buf, 24), id_at(buf, 32)
+	peers[ours.key], peers[theirs.key] = theirs, ours
+end
+
+local function rxd_hello(buf, pinfo, top)
 	if buf:len() < 24 + 144 then
 		malformed(rxd, top, "Handshake is incomplete")
 		return {}
@@ -883,31 +1205,83 @@ local function rxd_hello(buf, _, top)
 	top:add_le(f["ofi.rxd.dgram_max"], buf(80, 4))
 	top:add(f["ofi.rxd.engine"], buf(84, 1))
 	top:add(f["ofi.rxd.engine_oldest"], buf(85, 1))
+	top:add_le(f["ofi.rxd.data_len"], buf(86, 2))
 	top:add(f["ofi.rxd.kind"], buf(88, 1))
-	show_rest(rxd, top, buf, 89, 79)	-- the address, the release
+	top:add(f["ofi.rxd.addr_len"], buf(89, 1))
+	top:add(f["ofi.rxd.oldest"], buf(90, 1))
+	show_rest(rxd, top, buf, 91, 5)
+	top:add(f["ofi.rxd.addr"], buf(96, 64))
+	rxd_release(buf, 160, top)
 	local len = buf(86, 2):le_uint()
 	if 24 + 144 + len > buf:len() then
 		malformed(rxd, top, "Private data is incomplete")
 	elseif len > 0 then
-		top:add(f["ofi.rxd.private"], buf(168, len))
+		rxd_private(buf(168, len):tvb(), top)
 	end
 	show_rest(rxd, top, buf, math.min(168 + len, buf:len()))
+	rxd_meet(buf, pinfo)
 	return {}
 end
 
--- rxd_short - a body that is complete with @least bytes, of which the field @name is shown.
-local function rxd_short(least, name, len)
-	return function(buf, _, top)
-		if buf:len() < least then
-			malformed(rxd, top, "Datagram is incomplete")
-		elseif name == "cookie" then
-			top:add(f["ofi.rxd.cookie"], buf(24, len))
-		else
-			top:add_le(f["ofi.rxd." .. name], buf(24, len))
-		end
-		show_rest(rxd, top, buf, math.min(24 + len, buf:len()))
+local function rxd_refuse(buf, _, top)
+	if buf:len() < 24 + 16 then
+		malformed(rxd, top, "Datagram is incomplete")
+		show_rest(rxd, top, buf, 24)
 		return {}
 	end
+	local len = buf(26, 2):le_uint()
+	top:add_le(f["ofi.rxd.reason"], buf(24, 2))
+	top:add_le(f["ofi.rxd.data_len"], buf(26, 2))
+	top:add(f["ofi.rxd.engine"], buf(28, 1))
+	top:add(f["ofi.rxd.engine_oldest"], buf(29, 1))
+	top:add(f["ofi.rxd.oldest"], buf(30, 1))
+	show_rest(rxd, top, buf, 31, 1)
+	rxd_release(buf, 32, top)
+	if buf:len() > 40 then
+		top:add(f["ofi.rxd.private"], buf(40))
+	end
+	if len ~= buf:len() - 40 then
+		malformed(rxd, top, "Private data has another length")
+	end
+	return {}
+end
+
+local function rxd_probe(buf, _, top)
+	if buf:len() ~= 24 + 80 then
+		malformed(rxd, top, "Datagram has another length")
+		show_rest(rxd, top, buf, 24)
+		return {}
+	end
+	top:add_le(f["ofi.rxd.cid"], buf(24, 8))
+	top:add(f["ofi.rxd.addr_len"], buf(32, 1))
+	show_rest(rxd, top, buf, 33, 7)
+	top:add(f["ofi.rxd.addr"], buf(40, 64))
+	return {}
+end
+
+-- rxd_reset - where endpoints are protected, with what proves its sender.
+local function rxd_reset(buf, _, top)
+	local protected = buf(0, 1):uint() == RXD_PROTECTED
+	if buf:len() ~= (protected and 48 or 32) then
+		malformed(rxd, top, "Datagram has another length")
+		show_rest(rxd, top, buf, 24)
+		return {}
+	end
+	top:add_le(f["ofi.rxd.cid"], buf(24, 8))
+	if protected then
+		top:add(f["ofi.rxd.token"], buf(32, 16))
+	end
+	return {}
+end
+
+local function rxd_retry(buf, _, top)
+	if buf:len() ~= 24 + 16 then
+		malformed(rxd, top, "Datagram has another length")
+		show_rest(rxd, top, buf, 24)
+		return {}
+	end
+	top:add(f["ofi.rxd.cookie"], buf(24, 16))
+	return {}
 end
 
 -- rxd_bare - nothing but the header.
@@ -930,10 +1304,22 @@ local function rxd_shake(buf, _, top)
 	return {}
 end
 
--- rxd_rail - of a further path.  What DATA on it carries is of another connection's stream, and is shown as bytes.
-local function rxd_rail(buf, _, top)
-	if buf:len() < 24 + 32 then
-		malformed(rxd, top, "Datagram is incomplete")
+-- rxd_join - what is said of the ids of a rail.  ASK names the receiver's id of the connection, the others that of the rail.
+local function rxd_join(buf, name)
+	local conn, cid = id_at(buf, 8), id_at(buf, 24)
+	local from, to = buf(48, 1):uint(), buf(49, 1):uint()
+	if name == "RAIL_ASK" then
+		rails[cid.key] = { main = peers[conn.key], other = conn, from = to, to = from }
+	elseif name == "RAIL_ANSWER" and rails[conn.key] then
+		rails[cid.key] = { main = rails[conn.key].other, other = rails[conn.key].main, from = to, to = from }
+	end
+end
+
+-- rxd_rail - a rail is asked for, answered, and proven.
+local function rxd_rail(buf, pinfo, top)
+	if buf:len() ~= 24 + 32 then
+		malformed(rxd, top, "Datagram has another length")
+		show_rest(rxd, top, buf, 24)
 		return {}
 	end
 	top:add_le(f["ofi.rxd.cid"], buf(24, 8))
@@ -942,7 +1328,13 @@ local function rxd_rail(buf, _, top)
 	top:add(f["ofi.rxd.from"], buf(48, 1))
 	top:add(f["ofi.rxd.to"], buf(49, 1))
 	show_rest(rxd, top, buf, 50)
-	return {}
+	local from, to = buf(48, 1):uint(), buf(49, 1):uint()
+	if from >= RAILS or to >= RAILS or buf(50, 6):bytes():tohex():find("[^0]") or buf(24, 8):le_uint64() == UInt64(0) then
+		malformed(rxd, top, "Id or entry is impossible")
+	elseif not pinfo.visited then
+		rxd_join(buf, RXD_TYPES[buf(2, 1):uint()])
+	end
+	return { string.format("from entry %d to entry %d", from, to) }
 end
 
 -- rxd_sealed - a body that the two ends alone can read, or change.
@@ -963,10 +1355,10 @@ local rxd_bodies = {
 	HELLO = rxd_hello,
 	WELCOME = rxd_hello,
 	DATA = rxd_data,
-	RETRY = rxd_short(40, "cookie", 16),
-	REFUSE = rxd_short(32, "reason", 2),
-	PROBE = rxd_short(104, "cid", 8),
-	RESET = rxd_short(32, "cid", 8),
+	RETRY = rxd_retry,
+	REFUSE = rxd_refuse,
+	PROBE = rxd_probe,
+	RESET = rxd_reset,
 	PATH_CHALLENGE = rxd_bare,
 	PATH_RESPONSE = rxd_bare,
 	SHAKE = rxd_shake,
