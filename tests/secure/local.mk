@@ -42,6 +42,13 @@ tests_secure_rotate_test_SOURCES = tests/secure/rotate_test.c tests/secure/side.
 tests_secure_rotate_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_secure_rotate_test_LDADD = prov/util/libutil.la src/base/libbase.la src/libfabric.la $(CMOCKA_LIBS)
 if HAVE_RXD
+if HAVE_SHM
+check_PROGRAMS += tests/compat/rpc
+tests_compat_rpc_SOURCES = tests/compat/rpc.c tests/compat/meet.c tests/compat/meet.h
+tests_compat_rpc_LDADD = src/libfabric.la
+dist_check_SCRIPTS += tests/secure/rpc_test
+TESTS += tests/secure/rpc_test
+endif
 check_PROGRAMS += tests/secure/inject_test
 TESTS += tests/secure/inject_test
 tests_secure_inject_test_SOURCES = tests/secure/inject_test.c tests/secure/side.h
