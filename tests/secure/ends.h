@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * ends.h - endpoints of tcp of either type, operations between them, and attacks on one record of what they send through
- * the relay.
+ * ends.h - endpoints of tcp of either type, or of tcp;ofi_rxm, operations between them, and attacks on one record of what
+ * they send through the relay.
  */
 #ifndef TESTS_SECURE_ENDS_H
 #define TESTS_SECURE_ENDS_H
@@ -39,6 +39,7 @@ struct end {
 static const uint8_t job[SIDE_KEY_SIZE] = { 0x81, 0xa2 }, other_job[SIDE_KEY_SIZE] = { 0x82, 0xb3 };
 static uint8_t source[LONG];
 static enum fi_ep_type type;
+static const char *provider = "tcp";
 static struct end *polled[8];
 static unsigned polled_cnt;
 static char service[8] = "0";	/* port of the next endpoint; 0: any */
@@ -55,7 +56,7 @@ static inline struct fi_info *end_info(const uint8_t *key)
 	hints->domain_attr->data_progress = hints->domain_attr->control_progress = FI_PROGRESS_MANUAL;
 	hints->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_ALLOCATED;
 	hints->tx_attr->op_flags = FI_DELIVERY_COMPLETE;
-	hints->fabric_attr->prov_name = strdup("tcp");
+	hints->fabric_attr->prov_name = strdup(provider);
 	hints->ep_attr->auth_key = malloc(SIDE_KEY_SIZE);
 	memcpy(hints->ep_attr->auth_key, key, SIDE_KEY_SIZE);
 	hints->ep_attr->auth_key_size = SIDE_KEY_SIZE;
@@ -251,14 +252,15 @@ static inline void log_clear(void)
 
 /* ---- one record is attacked ------------------------------------------------------------------- */
 
-enum way { FLIP_HEAD, FLIP_BODY, FLIP_TAG, CUT, CUT_BETWEEN, DROP, TWICE, SPLICE };
+enum way { FLIP_HEAD, FLIP_BODY, FLIP_TAG, CUT, CUT_BETWEEN, DROP, TWICE, REORDER, SPLICE };
 
 #define NONE UINT32_MAX
 
 static struct {
 	enum way way;
 	unsigned conn, no;	/* the record that is attacked */
-	unsigned other;		/* SPLICE: the connection that has the record of the same number */
+	unsigned other;		/* SPLICE: the connection that has the record of the same number, or a last one */
+	unsigned held;		/* REORDER: the record that follows the next one */
 	bool made;
 	size_t before, size;	/* plain bytes that came before, and in it */
 } plan;
@@ -266,7 +268,7 @@ static struct {
 static inline void on_record(unsigned conn, int dir, unsigned no, const uint8_t *record, size_t len)
 {
 	static uint8_t copy[SEC_RECORD_MAX + SEC_RECORD_OVER];
-	const struct flow *other = &relay.conns[plan.other].flow[0];
+	const struct flow *other = &relay.conns[plan.other].flow[0], *flow = &relay.conns[conn].flow[0];
 
 	if (conn != plan.conn || dir) {
 		relay_put(conn, dir, record, len);
@@ -277,6 +279,10 @@ static inline void on_record(unsigned conn, int dir, unsigned no, const uint8_t 
 	if (no != plan.no) {
 		plan.before += plan.no == NONE ? 0 : len - SEC_RECORD_OVER;
 		relay_put(conn, dir, record, len);
+		if (plan.way == REORDER && plan.no == NONE) {
+			relay_put(conn, dir, flow->came.at + flow->at[plan.held], flow->size[plan.held]);
+			plan.made = true;
+		}
 		return;
 	}
 	plan.made = true;
@@ -298,6 +304,8 @@ static inline void on_record(unsigned conn, int dir, unsigned no, const uint8_t 
 		relay_cut(conn, dir);
 		return;
 	case DROP:
+	case REORDER:
+		plan.held = no;
 		plan.made = false;	/* the next one is handed on, in its place */
 		plan.no = NONE;
 		return;
@@ -345,7 +353,7 @@ static inline void await_failure(struct end *a, struct end *b, enum op op)
 		CHECK(!a->done && !b->done);
 		poll_all();
 	}
-	assert_true(plan.made || plan.way == DROP);
+	assert_true(relay.tamper != on_record || plan.made || plan.way == DROP);
 	relay.tamper = NULL;
 }
 
@@ -375,6 +383,7 @@ static inline void prepare(void)
 	setvbuf(stdout, NULL, _IONBF, 0);
 	setenv("FI_LOG_INTERVAL", "1", 1);
 	setenv("FI_TCP_LOCAL", "0", 1);
+	setenv("FI_OFI_RXM_LOCAL", "0", 1);
 	setenv("FI_TCP_FIREWALL_ADDR", "1", 1);
 	unsetenv("FI_AUTH_KEY_FILE");
 	memset(source, 0x77, sizeof(source));
@@ -387,7 +396,7 @@ static inline int in_child(int (*tests)(void), enum fi_ep_type kind, const char 
 	pid_t pid = fork();
 
 	if (!pid) {
-		printf("# %s, %s\n", kind == FI_EP_RDM ? "RDM" : "MSG", level);
+		printf("# %s, %s, %s\n", provider, kind == FI_EP_RDM ? "RDM" : "MSG", level);
 		type = kind;
 		setenv("LEVEL", level, 1);
 		setenv("FI_SECURITY", level, 1);

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 the libfabric authors. */
 
 /*
- * Attackers of peers with several connections, of connections that were parked, and what is in place of a peer that
- * ended; and the sealed end of a stream whose socket is full.
+ * Attackers of peers with several connections, of connections that were parked or closed, of two connections whose
+ * streams change places, and what is in place of a peer that ended; and the sealed end of a stream whose socket is full.
  */
 #include "tests/secure/ends.h"
 
@@ -53,9 +53,41 @@ static void lanes_are_attacked(void **state)
 	end_close(member);
 }
 
+static struct {
+	int dir;
+	unsigned conn;		/* this one and the next */
+} exchanged;
+
+/* exchange_record - what comes over one of two connections goes out over the other. */
+static void exchange_record(unsigned conn, int dir, unsigned no, const uint8_t *record, size_t len)
+{
+	if (dir == exchanged.dir && (conn == exchanged.conn || conn == exchanged.conn + 1))
+		conn = 2 * exchanged.conn + 1 - conn;
+	relay_put(conn, dir, record, len);
+}
+
+/* Two lanes of one connection change places. */
+static void lanes_are_exchanged(void **state)
+{
+	struct end *member = end_open(job, true), *a;
+
+	exchanged.dir = 0;
+	for (exchanged.conn = 0; exchanged.conn < 2; exchanged.conn++) {
+		a = open_lanes(member, 3);
+		log_clear();
+		relay.tamper = exchange_record;
+		await_failure(a, member, OP_WRITE);
+		assert_logged("sealed by another");
+		assert_true(count_written(member) < LONG);
+		end_close(a);
+		relay_reset();
+	}
+	end_close(member);
+}
+
 static int lanes(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(lanes_are_attacked) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(lanes_are_attacked), cmocka_unit_test(lanes_are_exchanged) };
 
 	setenv("FI_TCP_LANES", "3", 1);
 	return cmocka_run_group_tests(tests, NULL, NULL);
@@ -116,6 +148,150 @@ static int parked(void)
 	const struct CMUnitTest tests[] = { cmocka_unit_test(parked_connections_are_spliced) };
 
 	setenv("FI_TCP_MAX_CONNS", "4", 1);	/* of both ends */
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+/* ---- two connections at a time, and one after another ------------------------------------------------ */
+
+/* open_pair - a peer that has a connection to a member of its own, through the relay. */
+static void open_pair(struct end **a_p, struct end **b_p)
+{
+	*b_p = end_open(job, true);
+	*a_p = end_open(job, false);
+	relay.to = (*b_p)->name;
+	CALL(end_connect(*a_p, &relay.name));
+	CALL(run(*a_p, *b_p, OP_RECV, SHORT));
+}
+
+/* await_errors - the operations of both end in errors. */
+static void await_errors(struct end *const *a)
+{
+	uint64_t until = now_ms() + WAIT_MS;
+
+	while (!a[0]->err || !a[1]->err) {
+		CHECK(now_ms() < until);
+		CHECK(!a[0]->done && !a[1]->done);
+		poll_all();
+	}
+}
+
+/* Two streams whose records have the same numbers change places, in either direction: nothing is written by what the
+ * peers send, and nothing is taken for an answer by what they get.  The third goes on.
+ */
+static void streams_are_exchanged(void **state)
+{
+	struct end *a[3], *b[3];
+	unsigned i;
+
+	exchanged.conn = 0;
+	for (exchanged.dir = 0; exchanged.dir < 2; exchanged.dir++) {
+		for (i = 0; i < 3; i++)
+			open_pair(&a[i], &b[i]);
+		assert_int_equal(relay.conns[0].flow[exchanged.dir].cnt, relay.conns[1].flow[exchanged.dir].cnt);
+		log_clear();
+		relay.tamper = exchange_record;
+		for (i = 0; i < 2; i++)
+			start(a[i], b[i], OP_WRITE, LONG);
+		await_errors(a);
+		assert_logged("sealed by another");
+		for (i = 0; i < 2 && !exchanged.dir; i++)
+			assert_int_equal(count_written(b[i]), 0);
+		CALL(run(a[2], b[2], OP_WRITE, LONG));
+		CALL(run(a[2], b[2], OP_RECV, LONG));
+		for (i = 0; i < 3; i++) {
+			end_close(a[i]);
+			end_close(b[i]);
+		}
+		relay_reset();
+	}
+}
+
+/* open_again - the next connection to @b, when that before has ended; @cnt messages come through. */
+static struct end *open_again(struct end *b, unsigned cnt)
+{
+	uint64_t until = now_ms() + WAIT_MS;
+	unsigned last = relay.cnt - 1;
+	struct end *a;
+
+	while (relay.cnt && !relay.conns[last].flow[0].ended) {
+		CHECK(now_ms() < until);
+		poll_all();
+	}
+	a = end_open(job, false);
+	CALL(end_connect(a, &relay.name));
+	while (cnt--)
+		CALL(run(a, b, OP_RECV, LONG));
+	return a;
+}
+
+/* last_kind - of the last record of @flow. */
+static enum sec_record last_kind(const struct flow *flow)
+{
+	return flow->came.at[flow->at[flow->cnt - 1] + 3];
+}
+
+/* What a connection carried that was closed in order is of no use in the next: neither a record of the same number, nor
+ * its sealed end.
+ */
+static void closed_connections_are_spliced(void **state)
+{
+	struct end *member = end_open(job, true), *a;
+	bool end;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		end = i;
+		relay.to = member->name;
+		end_close(open_again(member, end ? 1 : 3));
+		a = open_again(member, end ? 3 : 1);
+		assert_int_equal(relay.cnt, 2);
+		assert_int_equal(relay.conns[1].flow[0].cnt >= relay.conns[0].flow[0].cnt, end);
+		assert_int_equal(last_kind(&relay.conns[0].flow[0]), SEC_RECORD_END);
+		attack(a, member, OP_WRITE, SPLICE, 1, relay.conns[1].flow[0].cnt);
+		assert_logged("sealed by another");
+		end_close(a);
+		relay_reset();
+		end_close(open_again(member, 1));
+		relay_reset();
+	}
+	end_close(member);
+}
+
+/* Endpoints of type MSG have one connection each, which is not parked, whatever is set for RDM endpoints. */
+static void one_connection_stays(void **state)
+{
+	struct end *a[3], *b[3];
+	unsigned i, round;
+
+	if (type != FI_EP_MSG)
+		return;
+	for (i = 0; i < 3; i++)
+		open_pair(&a[i], &b[i]);
+	for (round = 0; round < 4; round++)
+		for (i = 0; i < 3; i++) {
+			CALL(run(a[i], b[i], OP_RECV, LONG));
+			assert_true(relay.conns[i].fd[0] >= 0);
+		}
+	assert_int_equal(relay.cnt, 3);
+	for (i = 0; i < 3; i++) {
+		end_close(a[i]);
+		end_close(b[i]);
+	}
+	relay_reset();
+}
+
+static int pairs(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(streams_are_exchanged),
+		cmocka_unit_test(closed_connections_are_spliced),
+		cmocka_unit_test(one_connection_stays),
+	};
+
+	if (type == FI_EP_MSG) {
+		setenv("FI_TCP_LANES", "3", 1);
+		setenv("FI_TCP_MAX_CONNS", "2", 1);
+	}
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
 
@@ -296,14 +472,26 @@ static int ends(void)
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
 
+static int again(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(a_peer_is_started_again) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
 int main(void)
 {
 	static const char *const levels[] = { "encrypt", "auth" };
 	int failed = 0, i;
 
 	prepare();
-	for (i = 0; i < 2; i++)
+	for (i = 0; i < 2; i++) {
+		provider = "tcp";
 		failed += in_child(lanes, FI_EP_RDM, levels[i]) + in_child(parked, FI_EP_RDM, levels[i]) +
 			  in_child(ends, FI_EP_RDM, levels[i]);
+		failed += in_child(pairs, FI_EP_RDM, levels[i]) + in_child(pairs, FI_EP_MSG, levels[i]);
+		provider = "tcp;ofi_rxm";
+		failed += in_child(pairs, FI_EP_RDM, levels[i]) + in_child(again, FI_EP_RDM, levels[i]);
+	}
 	return failed ? 1 : 0;
 }
