@@ -3,9 +3,15 @@
 bin_PROGRAMS += util/fi_info util/fi_keygen util/fi_strerror util/fi_pingpong util/fi_top
 EXTRA_DIST += util/README.md util/quick_libtool util/steps.sh
 
-# The dissector for Wireshark: fi_tuning(7) says how it is used.
+# The dissector for Wireshark, one file: fi_tuning(7) says how it is used.
 dissectdir = $(pkgdatadir)
-dist_dissect_DATA = util/dissect/libfabric.lua
+dissect_DATA = util/dissect/libfabric.lua
+dissect_parts = util/dissect/names.lua util/dissect/engine.lua util/dissect/tcp.lua util/dissect/rxd.lua
+EXTRA_DIST += $(dissect_parts)
+CLEANFILES += $(dissect_DATA)
+util/dissect/libfabric.lua: $(dissect_parts)
+	$(AM_V_GEN)$(MKDIR_P) util/dissect && for part in $(dissect_parts); do cat $(top_srcdir)/$$part || exit; done > $@.new && \
+		mv $@.new $@
 
 util_fi_keygen_SOURCES = util/fi_keygen.c
 

@@ -3,7 +3,7 @@
 #
 # steps.sh - what the tests of the dissector do with a capture.  Sourced behind tests/tap.sh.
 
-script=$top_srcdir/util/dissect/libfabric.lua
+script=$top_builddir/util/dissect/libfabric.lua
 captures=$top_srcdir/tests/dissect/captures.py
 out=$tap_dir/out
 
