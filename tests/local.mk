@@ -280,7 +280,8 @@ tests_cost_getinfo_LDADD = src/libfabric.la
 tests_cost_pingpong_LDADD = src/libfabric.la
 tests_cost_seal_LDADD = prov/util/libutil.la src/base/libbase.la src/libfabric.la
 tests_cost_xpu_LDADD = src/libfabric.la
-EXTRA_DIST += tests/cost/README.md tests/cost/device_cost tests/cost/discovery tests/cost/instructions tests/cost/ratios tests/cost/report tests/cost/secure
+EXTRA_DIST += tests/cost/README.md tests/cost/device_cost tests/cost/discovery tests/cost/instructions tests/cost/rails tests/cost/ratios tests/cost/report \
+	      tests/cost/secure
 
 # Peers that do what they should not.
 hostile_programs = tests/hostile/burst tests/hostile/flood tests/hostile/forked tests/hostile/frozen tests/hostile/impostor \

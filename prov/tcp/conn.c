@@ -175,8 +175,8 @@ void tcp_conn_unstage(struct tcp_conn *conn)
 {
 	pool_put(&conn->poller->stages, conn->tx.stage);
 	conn->tx.stage = NULL;
-	conn->tx.stage_pos = 0;
-	conn->tx.stage_end = 0;
+	conn->tx.stage_pos = conn->tx.stage_head;
+	conn->tx.stage_end = conn->tx.stage_head;
 }
 
 uint64_t tcp_conn_ack_every_ns(const struct tcp_conf *conf)
@@ -200,7 +200,7 @@ void tcp_conn_await_ack(struct tcp_conn *conn)
 	if (poller->unacked_due_ns != UINT64_MAX)
 		return;
 	poller->unacked_due_ns = clock_coarse_ns() + every_ns;
-	obj_prog_moved(poller->base.base.prog, poller->unacked_due_ns);
+	tcp_poller_check_by(poller, poller->unacked_due_ns);
 }
 
 bool tcp_lanes_are(const struct tcp_conn *conn, enum tcp_conn_state state)

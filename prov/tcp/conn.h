@@ -103,6 +103,7 @@ struct tcp_tx {
 	uint64_t seq;			/* poller->base.seq when the last packet was sent */
 	uint8_t *stage;			/* staged: small packets not sent yet; NULL: none */
 	size_t stage_pos, stage_end;
+	size_t stage_head;		/* bytes in front of them, for the header of a record (recover.h) */
 	bool blocked;			/* the socket is full: wait for POLLOUT */
 	bool indirect;			/* blocked, or sealed (secure.h) or kept (recover.h) before it is sent */
 	bool shut;			/* shut the stream down after what is queued */
@@ -404,6 +405,11 @@ void tcp_unacked_check(struct tcp_poller *poller, uint64_t now);
  * From poll() only.
  */
 int tcp_rx_read(struct tcp_conn *conn, unsigned budget);
+
+/* tcp_rx_packets - of a connection that recovers, between two packets: the next bytes of its stream are in poller->rx, from
+ * @pos to @end.  What the engine does not take stays in that buffer, and is poller->rest or conn->rx.kept.
+ */
+void tcp_rx_packets(struct tcp_conn *conn, size_t pos, size_t end);
 
 /* tcp_rx_resume - offer a packet that the engine answered with ENG_RX_LATER again. */
 int tcp_rx_resume(struct tcp_conn *conn);

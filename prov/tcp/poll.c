@@ -40,13 +40,24 @@ static void rest_if_idle(struct tcp_poller *poller)
 		obj_poller_set_quiet(&base->base, true);
 }
 
+/* run_checks - a peer may be silent: of what is sent over a socket, and of what goes over paths. */
+static __attribute__((noinline)) void run_checks(struct tcp_poller *poller)
+{
+	if (poller->polled_ns >= poller->unacked_due_ns)
+		tcp_unacked_check(poller, poller->polled_ns);
+	if (poller->polled_ns >= poller->watch_due_ns)
+		tcp_recover_look(poller);
+	poller->checks_due_ns = poller->unacked_due_ns;
+	clock_earlier(&poller->checks_due_ns, poller->watch_due_ns);
+}
+
 static __attribute__((noinline)) int ask_set(struct tcp_poller *poller)
 {
 	int cnt;
 
 	poller->polled_ns = clock_coarse_ns();
-	if (poller->polled_ns >= poller->unacked_due_ns)
-		tcp_unacked_check(poller, poller->polled_ns);
+	if (poller->polled_ns >= poller->checks_due_ns)
+		run_checks(poller);
 	cnt = chan_poller_events(&poller->base);
 	poller->asked_seq = poller->base.seq;
 	poller->asked = clock_cycles();
@@ -97,6 +108,10 @@ static int set_attach(struct tcp_poller *poller)
 
 static __attribute__((noinline)) void set_detach(struct tcp_poller *poller, struct tcp_conn *conn)
 {
+	if (conn->rec) {
+		conn->streak = 0;	/* the set watches its paths */
+		return;
+	}
 	conn->detached = true;
 	tcp_conn_watch(conn);
 	obj_prog_disarm(poller->base.base.prog);
@@ -302,8 +317,8 @@ static int poller_arm(struct obj_poller *base, uint64_t *deadline_ns)
 	chan_poller_sleep(&poller->base, &due);
 	poller->asked = 0;	/* the next poll asks the set: it finds what woke the thread */
 	chan_poller_arm_paused(&poller->base, clock_ns(), &due);
-	if (poller->unacked_due_ns < due)
-		due = poller->unacked_due_ns;
+	if (poller->checks_due_ns < due)
+		due = poller->checks_due_ns;
 	if (due < *deadline_ns)
 		*deadline_ns = due;
 	return 0;
@@ -347,7 +362,8 @@ int tcp_poller_get(struct obj_prog *prog, const struct tcp_conf *conf,
 	pool_init(&poller->stages, TCP_STAGE_SIZE(conf), 1, 0);
 	list_init(&poller->dead);
 	list_init(&poller->unacked);
-	poller->unacked_due_ns = UINT64_MAX;
+	list_init(&poller->watched);
+	poller->unacked_due_ns = poller->watch_due_ns = poller->checks_due_ns = UINT64_MAX;
 	chan_park_init(&poller->base, TCP_CONNECTING_MAX);
 	return 0;
 }

@@ -60,6 +60,9 @@ struct tcp_poller {
 	struct chan_hold *held;		/* payload that the engine held in that call */
 	struct list unacked;		/* struct tcp_conn with unacknowledged bytes; see unacked.c */
 	uint64_t unacked_due_ns;		/* when they are checked next; UINT64_MAX: there are none */
+	struct list watched;		/* struct tcp_recover by watch_node: with bytes that a peer has not taken */
+	uint64_t watch_due_ns;		/* the same for them */
+	uint64_t checks_due_ns;		/* the earlier one of both, by clock_coarse_ns() */
 	int spare_fd;			/* used to accept and refuse when descriptors run out */
 };
 
@@ -68,6 +71,13 @@ struct tcp_poller {
  */
 int tcp_poller_get(struct obj_prog *prog, const struct tcp_conf *conf,
 		   struct tcp_poller **poller_p);
+
+/* tcp_poller_check_by - one of the checks is due at @due_ns, of clock_coarse_ns(). */
+static inline void tcp_poller_check_by(struct tcp_poller *poller, uint64_t due_ns)
+{
+	clock_earlier(&poller->checks_due_ns, due_ns);
+	obj_prog_moved(poller->base.base.prog, due_ns);
+}
 
 /* tcp_poller_reap - free closed connections.  Call only where no fetched event can still name
  * one of them.

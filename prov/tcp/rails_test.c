@@ -139,7 +139,7 @@ static void make_all(struct eng_peer *ab, struct eng_peer *ba)
 {
 	fake_send(conn_of(ab)->ours ? ba : ab, TCP_PAYLOAD_MAX, 0);
 	FAKE_UNTIL(20000, all_here(ab, ba) && all_stand(conn_of(ab)) && all_stand(conn_of(ba)) &&
-		   !maker(ab, ba)->rec->timer.at);
+		   !tcp_recover_is_watched(maker(ab, ba)->rec));
 }
 
 /* reset_path - the one by the interface @ours. */

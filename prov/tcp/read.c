@@ -547,7 +547,9 @@ static __attribute__((noinline)) int read_slow(struct tcp_conn *conn, unsigned b
 
 	if (conn->poller->rest)
 		return 0;
-	if (conn->sec || conn->rec)
+	if (conn->rec)
+		return tcp_recover_read(conn);
+	if (conn->sec)
 		return read_all_sealed(conn, budget);
 	done = read_lane(conn, budget);
 	return conn->lanes ? done + read_lanes(conn, budget) : done;
@@ -563,6 +565,11 @@ int tcp_rx_read(struct tcp_conn *conn, unsigned budget)
 	if (__builtin_expect(conn->lanes != NULL, 0))
 		done += read_lanes(conn, budget);
 	return done;
+}
+
+void tcp_rx_packets(struct tcp_conn *conn, size_t pos, size_t end)
+{
+	rx_parse(conn, conn->poller->rx, pos, end);
 }
 
 void tcp_rx_rest(struct tcp_poller *poller)

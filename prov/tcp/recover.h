@@ -27,6 +27,7 @@
 #include <rdma/fabric.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 
@@ -34,6 +35,7 @@ struct tcp_chan;
 struct tcp_conn;
 struct tcp_hello;
 struct tcp_link;
+struct tcp_poller;
 struct tcp_recover;
 
 /* tcp_recover_begin - @conn, READY and not used yet, recovers if both sides said so in their handshakes: @hello is
@@ -80,6 +82,9 @@ int tcp_recover_path_fd(const struct tcp_conn *conn, unsigned i);
  */
 ssize_t tcp_recover_send(struct tcp_conn *conn, const struct iovec *iov, size_t cnt);
 
+/* tcp_recover_send_staged - the same for the @len bytes of @buf.  TCP_RECORD_SIZE bytes in front of them may be written. */
+size_t tcp_recover_send_staged(struct tcp_conn *conn, uint8_t *buf, size_t len);
+
 /* tcp_recover_end - the stream ends behind what was sent. */
 void tcp_recover_end(struct tcp_conn *conn);
 
@@ -91,6 +96,14 @@ size_t tcp_recover_take(struct tcp_conn *conn, void *buf, size_t most);
 
 /* tcp_recover_taken - the reader has used what it took: the connection ends here, if the peer has ended it. */
 void tcp_recover_taken(struct tcp_conn *conn);
+
+/* tcp_recover_read - read the path that takes short messages, without asking the set.  Returns the number of reads that
+ * found something.
+ */
+int tcp_recover_read(struct tcp_conn *conn);
+
+/* tcp_recover_look - poller->watched: look at their paths in the next poll. */
+void tcp_recover_look(struct tcp_poller *poller);
 
 /* tcp_recover_has_input - are there some, or is the end of the stream reached?  Also where @conn does not recover. */
 bool tcp_recover_has_input(const struct tcp_conn *conn);

@@ -133,6 +133,67 @@ static void what_a_lost_path_has_said_is_said_again(void **state)
 	tcp_conf.lanes = 1;
 }
 
+static bool ring_is_clean(const uint8_t *ring, size_t len)
+{
+	while (len && ring[len - 1] == 0xa5)
+		len--;
+	return !len;
+}
+
+/* Short messages are handed on from the buffer that they are read into: they touch no page of the receiver's ring and, since
+ * they are answered, one of the sender's.  Both sides are read without asking the set, and no timer is set.
+ */
+static void short_messages_pass_by_the_ring(void **state)
+{
+	struct eng_ep *a = fake_ep(FI_EP_RDM, 0), *b = fake_ep(FI_EP_RDM, 0);
+	struct eng_peer *ab = peer_at(a, b), *ba = peer_at(b, a);
+	struct tcp_recover *from, *to;
+	unsigned i;
+
+	meet(ab, ba);
+	from = conn_of(ab)->rec;
+	to = conn_of(ba)->rec;
+	memset(from->kept.ring, 0xa5, 1 << 20);
+	memset(from->got.ring, 0xa5, 1 << 20);
+	memset(to->got.ring, 0xa5, 1 << 20);
+	for (i = 0; i < 1000; i++) {
+		fake_send(ab, 8, 0);
+		FAKE_UNTIL(5000, all_here(ab, ba));
+		fake_send(ba, 8, 0);
+		FAKE_UNTIL(5000, all_here(ab, ba));
+	}
+	assert_true(ring_is_clean(from->got.ring, 1 << 20) && ring_is_clean(to->got.ring, 1 << 20));
+	assert_true(ring_is_clean(from->kept.ring + 4096, (1 << 20) - 4096));
+	assert_true(conn_of(ab)->active || conn_of(ba)->active);
+	FAKE_UNTIL(5000, !from->timer.at && !to->timer.at);	/* but every 100 ms, for one poll */
+	assert_true(tcp_recover_is_watched(from) || tcp_recover_is_watched(to));
+	assert_int_equal(from->kept.end, to->got.taken);
+	fake_close(a, 100);
+	fake_close(b, 100);
+}
+
+/* What the socket does not take of a short record follows it, and what comes behind stays in order. */
+static void a_short_record_that_is_cut_goes_on(void **state)
+{
+	struct eng_ep *a = fake_ep(FI_EP_RDM, 0), *b = fake_ep(FI_EP_RDM, 0);
+	struct eng_peer *ab = peer_at(a, b), *ba = peer_at(b, a);
+	struct tcp_path *path;
+	unsigned i, blocked = 0;
+
+	meet(ab, ba);
+	path = conn_of(ab)->rec->best;
+	setsockopt(path->src.fd, SOL_SOCKET, SO_SNDBUF, &(int) { 4096 }, sizeof(int));
+	for (i = 0; i < 4000; i++) {
+		fake_send(ab, 600, 0);
+		blocked += path->blocked && path->sending;
+	}
+	assert_true(blocked);
+	FAKE_UNTIL(20000, all_here(ab, ba));
+	assert_int_equal(ab->down + ba->down + ab->lost_cnt + ba->lost_cnt, 0);
+	fake_close(a, 100);
+	fake_close(b, 100);
+}
+
 static void send_mixed(struct eng_peer *peer, size_t cnt)
 {
 	while (peer->tx_seq < cnt)
@@ -199,6 +260,8 @@ int main(void)
 		TEST(what_is_cut_goes_on_where_it_was),
 		TEST(the_other_paths_go_on_meanwhile),
 		TEST(what_a_lost_path_has_said_is_said_again),
+		TEST(short_messages_pass_by_the_ring),
+		TEST(a_short_record_that_is_cut_goes_on),
 		TEST(what_was_sent_before_close_arrives),
 		TEST(a_peer_that_ends_is_lost_once),
 		TEST(a_peer_whose_process_ends_is_lost_once),

@@ -114,6 +114,19 @@ static void shut_if_done(struct tcp_conn *conn)
 		shutdown(conn->src.fd, SHUT_WR);
 }
 
+/* flush_kept - the same where it is kept until the peer has taken it. */
+static inline void flush_kept(struct tcp_conn *conn)
+{
+	struct tcp_tx *tx = &conn->tx;
+
+	if (tx->stage)
+		staged_sent(conn, tcp_recover_send_staged(conn, tx->stage + tx->stage_pos, staged_len(tx)));
+	if (tx->stage)
+		set_blocked(conn, true);
+	else if (tx->shut)
+		shut_if_done(conn);
+}
+
 /* flush_sealed - tcp_tx_flush() where what is staged is not sent as it is. */
 static __attribute__((noinline)) void flush_sealed(struct tcp_conn *conn)
 {
@@ -123,6 +136,10 @@ static __attribute__((noinline)) void flush_sealed(struct tcp_conn *conn)
 
 	if (tx->blocked || conn->state != TCP_CONN_READY)
 		return;
+	if (conn->rec) {
+		flush_kept(conn);
+		return;
+	}
 	if (tx->stage) {
 		iov = (struct iovec) { tx->stage + tx->stage_pos, staged_len(tx) };
 		ret = send_any(conn, &iov, 1);

@@ -5,7 +5,9 @@
  * calls - the calls of the data path, each in a separate function, so that callgrind can count
  * the calls of one kind and their instructions.
  *
- *   calls PROVIDER dgram|rdm|msg COUNT [tagged]
+ *   calls PROVIDER dgram|rdm|msg COUNT [tagged] [any]
+ *
+ * any: the program names no source address, so that FI_RAILS has an effect.
  *
  * Two endpoints of one process, manual progress, FI_THREAD_DOMAIN.  Each round sends one 8-byte
  * message, tagged if requested, and reads both completions; the progress in between is not part
@@ -129,6 +131,7 @@ ssize_t count_cq_batch(struct fid_cq *cq, struct fi_cq_msg_entry *entry, size_t 
 static const struct kind untagged = { FI_MSG, count_send, count_inject, count_recv };
 static const struct kind tagged = { FI_TAGGED, count_tsend, count_tinject, count_trecv };
 static const struct kind *kind = &untagged;
+static int anywhere;
 
 /* ---- setting up ---------------------------------------------------------------- */
 
@@ -142,8 +145,8 @@ static void find(const char *prov, enum fi_ep_type type)
 	hints->domain_attr->threading = FI_THREAD_DOMAIN;
 	hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
 	hints->fabric_attr->prov_name = strdup(prov);
-	must("fi_getinfo", fi_getinfo(FI_VERSION(1, 17), "127.0.0.1", NULL,
-				      FI_SOURCE | FI_NUMERICHOST, hints, &info));
+	must("fi_getinfo", fi_getinfo(FI_VERSION(1, 17), anywhere ? NULL : "127.0.0.1", NULL,
+				      anywhere ? 0 : FI_SOURCE | FI_NUMERICHOST, hints, &info));
 	fi_freeinfo(hints);
 }
 
@@ -326,12 +329,18 @@ int main(int argc, char **argv)
 	int cnt = argc > 3 ? atoi(argv[3]) : 0;
 	double start;
 
-	if (cnt < 1 || (argc > 4 && strcmp(argv[4], "tagged"))) {
-		fprintf(stderr, "usage: calls PROVIDER dgram|rdm|msg COUNT [tagged]\n");
+	for (int i = 4; i < argc; i++) {
+		if (!strcmp(argv[i], "tagged"))
+			kind = &tagged;
+		else if (!strcmp(argv[i], "any"))
+			anywhere = 1;
+		else
+			cnt = 0;
+	}
+	if (cnt < 1) {
+		fprintf(stderr, "usage: calls PROVIDER dgram|rdm|msg COUNT [tagged] [any]\n");
 		return 2;
 	}
-	if (argc > 4)
-		kind = &tagged;
 	open_all(argv[1], argv[2]);
 	first_round();
 	settle();

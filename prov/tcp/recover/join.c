@@ -479,6 +479,7 @@ static void on_tick(struct timer *timer, uint64_t now)
 	bool waits = false;
 	unsigned good;
 
+	list_del(&rec->watch_node);
 	if (conn->state != TCP_CONN_READY)
 		return;
 	drop_mute(rec);
@@ -498,7 +499,10 @@ static void on_tick(struct timer *timer, uint64_t now)
 		if (wants_rails(rec, good))
 			make_rail(rec, now);
 	}
-	tcp_recover_set_tick(rec, now + TCP_RECOVER_TICK_NS);
+	if (good && !wants_main(rec, good) && !wants_rails(rec, good))
+		tcp_recover_watch(rec);
+	else
+		tcp_recover_set_tick(rec, now + TCP_RECOVER_TICK_NS);
 }
 
 /* ---- begin and end --------------------------------------------------------------------- */
@@ -531,6 +535,7 @@ static void end_recover(struct tcp_conn_end *end, struct tcp_conn *conn, void (*
 			tcp_conn_close(rec->ex.rail[i].join.conn);
 	if (how == tcp_conn_close_orderly && conn->src.fd < 0)
 		leave_socket(rec);
+	list_del(&rec->watch_node);
 	if (rec->joined) {
 		rec->joined = false;
 		timer_off(&conn->poller->base.timers, &rec->timer);
@@ -556,6 +561,16 @@ static uint64_t window_of(const struct tcp_conn *conn, const struct tcp_hello *h
 	       TCP_WIRE_WINDOW_WIDE : TCP_WIRE_WINDOW;
 }
 
+/* short_max_of - what waits is given to one path alone up to so many bytes. */
+static size_t short_max_of(const struct tcp_recover *rec)
+{
+	size_t most = rec->conn->link->conf->rail_min;
+
+	if (!rec->ex.on)
+		return rec->want <= 1 ? TCP_RECORD_MAX : 0;
+	return most > TCP_RECORD_MAX ? TCP_RECORD_MAX : most ? most - 1 : 0;
+}
+
 static struct tcp_recover *recover_new(struct tcp_conn *conn, uint64_t window)
 {
 	struct tcp_recover *rec = calloc(1, sizeof(*rec));
@@ -572,6 +587,7 @@ static struct tcp_recover *recover_new(struct tcp_conn *conn, uint64_t window)
 	rec->end.end = end_recover;
 	rec->end.free = free_recover;
 	rec->timer.fire = on_tick;
+	list_init(&rec->watch_node);
 	for (i = 0; i < TCP_LANES_MAX; i++) {
 		rec->path[i].src.fd = -1;
 		rec->path[i].rec = rec;
@@ -601,9 +617,11 @@ int tcp_recover_begin(struct tcp_conn *conn, const struct tcp_chan *chan, const 
 	conn->src.fd = -1;
 	conn->rec = rec;
 	conn->tx.indirect = true;
+	conn->tx.stage_head = conn->tx.stage_pos = conn->tx.stage_end = TCP_RECORD_SIZE;
 	rec->want = hello->lanes < conn->link->conf->lanes ? hello->lanes : (unsigned) conn->link->conf->lanes;
 	if (hello->features & TCP_WIRE_RAILS && conn->link->rails)
 		tcp_exchange_begin(rec);
+	rec->short_max = short_max_of(rec);
 	ret = tcp_path_open(rec, fd, tcp_path_event, &path);
 	if (ret)
 		close(fd);

@@ -28,9 +28,9 @@
 
 /* ---- sending -------------------------------------------------------------- */
 
-static void piece_begin(struct tcp_path *path, enum tcp_record_kind kind, uint64_t at, size_t len)
+/* head_write - the header of a record to @out, and with it what was taken. */
+static inline void head_write(struct tcp_recover *rec, uint8_t *out, enum tcp_record_kind kind, uint64_t at, size_t len)
 {
-	struct tcp_recover *rec = path->rec;
 	struct tcp_wire_record head = {
 		.len = htole32((uint32_t) len),
 		.kind = htole32(kind),
@@ -39,7 +39,12 @@ static void piece_begin(struct tcp_path *path, enum tcp_record_kind kind, uint64
 	};
 
 	rec->said = rec->got.taken;
-	memcpy(path->out.head, &head, sizeof(head));
+	memcpy(out, &head, sizeof(head));
+}
+
+static void piece_begin(struct tcp_path *path, enum tcp_record_kind kind, uint64_t at, size_t len)
+{
+	head_write(path->rec, path->out.head, kind, at, len);
 	path->out.have = 0;
 	path->out.at = at;
 	path->out.left = len;
@@ -70,6 +75,19 @@ static void path_mute(struct tcp_path *path)
 	path->rec->ex.down |= path->rec->ex.told;
 }
 
+/* piece_sent - @len bytes of it were. */
+static void piece_sent(struct tcp_piece *out, size_t len)
+{
+	size_t head = TCP_RECORD_SIZE - out->have;
+
+	if (len < head)
+		head = len;
+	out->have += head;
+	out->at += len - head;
+	out->list += out->list ? len - head : 0;
+	out->left -= len - head;
+}
+
 /* piece_send - 1: all of it; 0: the socket is full; -1: it takes nothing any more. */
 static int piece_send(struct tcp_path *path)
 {
@@ -95,12 +113,7 @@ static int piece_send(struct tcp_path *path)
 			path_mute(path);
 			return -1;
 		}
-		if ((size_t) ret < head)
-			head = (size_t) ret;
-		out->have += head;
-		out->at += (size_t) ret - head;
-		out->list += out->list ? (size_t) ret - head : 0;
-		out->left -= (size_t) ret - head;
+		piece_sent(out, (size_t) ret);
 	}
 	path->sending = false;
 	return 1;
@@ -217,6 +230,55 @@ void tcp_paths_send(struct tcp_recover *rec)
 	push_end(rec);
 }
 
+/* sends_short - does the best path take @len bytes now, and no other? */
+static bool sends_short(const struct tcp_recover *rec, size_t len)
+{
+	const struct tcp_path *best = rec->best;
+
+	return best && len <= rec->short_max && !best->blocked && !best->sending && !best->proves &&
+	       !chan_kept_waits(&rec->kept) && (!rec->ex.on || (rec->ex.sent && !rec->ex.down));
+}
+
+/* short_rest - of a record in @record the socket has taken @ret bytes, fewer than all; negative: an error. */
+static void short_rest(struct tcp_path *path, const uint8_t *record, uint64_t at, size_t len, ssize_t ret)
+{
+	if (ret < 0 && errno != EAGAIN && errno != EINTR) {
+		path_mute(path);
+		tcp_paths_push(path->rec);
+		return;
+	}
+	path->out = (struct tcp_piece) { .at = at, .left = len };
+	memcpy(path->out.head, record, TCP_RECORD_SIZE);
+	piece_sent(&path->out, ret > 0 ? (size_t) ret : 0);
+	path->sending = path->blocked = true;
+	tcp_path_watch(path);
+}
+
+/* send_kept - tcp_recover_send_staged() where one record over one path will not do. */
+static __attribute__((noinline)) size_t send_kept(struct tcp_conn *conn, uint8_t *buf, size_t len)
+{
+	return (size_t) tcp_recover_send(conn, &(struct iovec) { buf, len }, 1);
+}
+
+size_t tcp_recover_send_staged(struct tcp_conn *conn, uint8_t *buf, size_t len)
+{
+	struct tcp_recover *rec = conn->rec;
+	struct tcp_path *best = rec->best;
+	uint8_t *record = buf - TCP_RECORD_SIZE;
+	uint64_t at;
+	ssize_t ret;
+
+	if (!sends_short(rec, len) || !chan_kept_send(&rec->kept, &best->sent, buf, len, &at))
+		return send_kept(conn, buf, len);
+	head_write(rec, record, TCP_RECORD_DATA, at, len);
+	ret = net_io_send(best->src.fd, record, TCP_RECORD_SIZE + len, MSG_NOSIGNAL | MSG_DONTWAIT, NULL, 0);
+	if (ret < (ssize_t) (TCP_RECORD_SIZE + len))
+		short_rest(best, record, at, len, ret);
+	rec->busy |= rec->kept.end - rec->kept.taken >= TCP_STRIPE_MIN;
+	tcp_recover_watch(rec);
+	return len;
+}
+
 void tcp_paths_say(struct tcp_recover *rec)
 {
 	struct tcp_path *path = rec->path;
@@ -278,8 +340,7 @@ static bool path_on_down(struct tcp_path *path, uint64_t their)
 	return true;
 }
 
-/* record_begin - the header of a record is complete.  False: it is not possible. */
-static bool record_begin(struct tcp_path *path)
+bool tcp_path_begin(struct tcp_path *path)
 {
 	struct tcp_recover *rec = path->rec;
 	struct tcp_wire_record head;
@@ -348,8 +409,7 @@ static size_t path_body(struct tcp_path *path, const uint8_t *buf, size_t have)
 	return len;
 }
 
-/* path_parse - the next @have bytes of a path are in @buf.  False: they are not possible. */
-static bool path_parse(struct tcp_path *path, const uint8_t *buf, size_t have)
+bool tcp_path_parse(struct tcp_path *path, const uint8_t *buf, size_t have)
 {
 	struct tcp_piece *in = &path->in;
 	size_t len;
@@ -367,10 +427,16 @@ static bool path_parse(struct tcp_path *path, const uint8_t *buf, size_t have)
 		if (in->have < TCP_RECORD_SIZE)
 			continue;
 		in->have = 0;
-		if (!record_begin(path))
+		if (!tcp_path_begin(path))
 			return false;
 	}
 	return true;
+}
+
+void tcp_path_failed(struct tcp_path *path, ssize_t ret)
+{
+	if (!ret || (errno != EAGAIN && errno != EINTR))
+		tcp_path_lost(path, ret ? errno : FI_ECONNRESET);
 }
 
 /* The rest of a long record goes into the ring, and what follows into a buffer. */
@@ -393,17 +459,17 @@ int tcp_path_read(struct tcp_path *path)
 	room = iov_total(iov, cnt);
 	ret = net_io_recvmsg(path->src.fd, &msg, MSG_DONTWAIT);
 	if (ret <= 0) {
-		if (!ret || (errno != EAGAIN && errno != EINTR))
-			tcp_path_lost(path, ret ? errno : FI_ECONNRESET);
+		tcp_path_failed(path, ret);
 		return 0;
 	}
+	rec->reads++;
 	if (direct > (size_t) ret)
 		direct = (size_t) ret;
 	if (direct && !chan_got_put(&rec->got, path->in.at, direct))
 		return -1;
 	path->in.at += direct;
 	path->in.left -= direct;
-	return path_parse(path, buf, (size_t) ret - direct) ? (size_t) ret == room : -1;
+	return tcp_path_parse(path, buf, (size_t) ret - direct) ? (size_t) ret == room : -1;
 }
 
 /* The acknowledgement comes first: the peer, which closes, waits for it. */

@@ -84,6 +84,7 @@ struct tcp_recover {
 	struct tcp_join join;		/* at the address by which the peer is known */
 	struct tcp_exchange ex;
 	struct timer timer;		/* make paths, and look whether they live */
+	struct list watch_node;		/* on poller->watched: @timer is set later */
 	bool joined;			/* the timer has its place in the heap */
 	bool ended, end_sent;		/* our stream ends at kept.end; a record has said so */
 	bool peer_ended;		/* the peer's ends at @peer_end */
@@ -98,6 +99,8 @@ struct tcp_recover {
 	uint64_t made_cnt;		/* and made */
 	struct tcp_path path[TCP_LANES_MAX];
 	struct tcp_path *best;		/* takes short messages; NULL: none stands */
+	size_t short_max;		/* bytes that it takes alone, while nothing else waits */
+	uint64_t reads;			/* that found something */
 	struct chan_kept kept;
 	struct chan_got got;
 };
@@ -117,6 +120,14 @@ void tcp_path_made(struct tcp_path *path);
 void tcp_path_event(struct chan_src *src, uint32_t events);
 void tcp_path_watch(struct tcp_path *path);
 int tcp_path_read(struct tcp_path *path);
+
+/* tcp_path_failed - a read has returned @ret, not positive: the path is lost, or has nothing.
+ * tcp_path_begin - the header of a record is complete, path->in.head.  False: it is not possible.
+ * tcp_path_parse - the next @have bytes of a path are in @buf: their places are in the ring.  False: they are not possible.
+ */
+void tcp_path_failed(struct tcp_path *path, ssize_t ret);
+bool tcp_path_begin(struct tcp_path *path);
+bool tcp_path_parse(struct tcp_path *path, const uint8_t *buf, size_t have);
 
 /* tcp_path_close - without anything else.  tcp_path_lost - and what went over it goes over the others. */
 void tcp_path_close(struct tcp_path *path);
@@ -163,6 +174,12 @@ bool tcp_rail_stands(const struct tcp_recover *rec, int ours);
 
 #define TCP_RECOVER_TICK_NS (100 * CLOCK_NS_PER_MS)	/* between two looks at the paths */
 
+/* tcp_recover_is_watched - is a look at the paths to come? */
+static inline bool tcp_recover_is_watched(const struct tcp_recover *rec)
+{
+	return rec->timer.at || !list_empty(&rec->watch_node);
+}
+
 /* tcp_recover_has_all - has the peer ended its stream, and has all of it arrived?  Then nothing needs a path any more. */
 bool tcp_recover_has_all(const struct tcp_recover *rec);
 
@@ -173,6 +190,12 @@ void tcp_recover_set_tick(struct tcp_recover *rec, uint64_t due_ns);
  * tcp_recover_watch - look at the paths while bytes wait for an acknowledgement.
  */
 void tcp_recover_lost(struct tcp_recover *rec);
-void tcp_recover_watch(struct tcp_recover *rec);
+void tcp_recover_watch_paths(struct tcp_recover *rec);
+
+static inline void tcp_recover_watch(struct tcp_recover *rec)
+{
+	if (!tcp_recover_is_watched(rec))
+		tcp_recover_watch_paths(rec);
+}
 
 #endif

@@ -42,6 +42,17 @@ bool tcp_recover_done(const struct tcp_conn *conn)
 	return up || rec->kept.taken == rec->kept.end;
 }
 
+int tcp_recover_read(struct tcp_conn *conn)
+{
+	struct tcp_recover *rec = conn->rec;
+	struct tcp_path *best = rec->best;
+	uint64_t reads = rec->reads;
+
+	if (best)
+		best->src.event(&best->src, POLLIN);
+	return (int) (rec->reads - reads);
+}
+
 size_t tcp_recover_take(struct tcp_conn *conn, void *buf, size_t most)
 {
 	struct tcp_recover *rec = conn->rec;

@@ -97,8 +97,27 @@ void tcp_recover_lost(struct tcp_recover *rec)
 	tcp_recover_set_tick(rec, 0);
 }
 
-void tcp_recover_watch(struct tcp_recover *rec)
+/* A timer that is set costs each poll a look at the clock: bytes that are in flight wait on a list, which is looked at by
+ * the clock that the poll has read.
+ */
+void tcp_recover_watch_paths(struct tcp_recover *rec)
 {
-	if (!rec->timer.at)
-		tcp_recover_set_tick(rec, chan_poller_now(&rec->conn->poller->base) + TCP_RECOVER_TICK_NS);
+	struct tcp_poller *poller = rec->conn->poller;
+
+	if (!rec->joined)
+		return;
+	list_add_tail(&rec->watch_node, &poller->watched);
+	if (poller->watch_due_ns != UINT64_MAX)
+		return;
+	poller->watch_due_ns = clock_coarse_ns() + TCP_RECOVER_TICK_NS;
+	tcp_poller_check_by(poller, poller->watch_due_ns);
+}
+
+void tcp_recover_look(struct tcp_poller *poller)
+{
+	struct tcp_recover *rec;
+
+	poller->watch_due_ns = UINT64_MAX;
+	while ((rec = list_pop_entry(&poller->watched, struct tcp_recover, watch_node)))
+		tcp_recover_set_tick(rec, 0);
 }

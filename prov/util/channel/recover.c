@@ -86,6 +86,7 @@ void chan_ranges_cut(struct chan_ranges *set, uint64_t end)
 
 /* ---- a ring ------------------------------------------------------------------------- */
 
+/* ring_iov - @at: of the ring's beginning. */
 static size_t ring_iov(uint8_t *ring, uint64_t size, uint64_t at, size_t len, struct iovec iov[2])
 {
 	size_t begin = (size_t) (at & (size - 1)), part = (size_t) size - begin;
@@ -121,11 +122,19 @@ size_t chan_kept_put(struct chan_kept *kept, const struct iovec *iov, size_t cnt
 
 	if (len > room)
 		len = room;
-	to_cnt = ring_iov(kept->ring, kept->size, kept->end, len, to);
+	if (kept->taken == kept->end)
+		kept->begin = kept->end;
+	to_cnt = ring_iov(kept->ring, kept->size, kept->end - kept->begin, len, to);
 	for (i = 0; i < to_cnt; i++)
 		off += iov_gather(iov, cnt, off, to[i].iov_base, to[i].iov_len);
 	kept->end += len;
 	return len;
+}
+
+void chan_sent_add(const struct chan_kept *kept, struct chan_sent *sent, uint64_t at, uint64_t end)
+{
+	chan_ranges_cut(&sent->set, kept->taken);
+	chan_ranges_cover(&sent->set, at, end);
 }
 
 size_t chan_kept_next(struct chan_kept *kept, struct chan_sent *sent, size_t most, uint64_t *at_p)
@@ -145,15 +154,14 @@ size_t chan_kept_next(struct chan_kept *kept, struct chan_sent *sent, size_t mos
 		chan_ranges_cut(&kept->again, end);
 	else
 		kept->fresh = end;
-	chan_ranges_cut(&sent->set, kept->taken);
-	chan_ranges_cover(&sent->set, at, end);
+	chan_sent_add(kept, sent, at, end);
 	*at_p = at;
 	return (size_t) (end - at);
 }
 
 size_t chan_kept_iov(const struct chan_kept *kept, uint64_t at, size_t len, struct iovec iov[2])
 {
-	return ring_iov(kept->ring, kept->size, at, len, iov);
+	return ring_iov(kept->ring, kept->size, at - kept->begin, len, iov);
 }
 
 bool chan_kept_ack(struct chan_kept *kept, uint64_t taken)
@@ -184,7 +192,7 @@ void chan_got_init(struct chan_got *got, uint64_t size)
 	assert(size && !(size & (size - 1)) && "offsets are masked");
 	got->ring = NULL;
 	got->size = size;
-	got->taken = got->next = 0;
+	got->begin = got->taken = got->next = 0;
 	got->ahead = (struct chan_ranges) { .most = CHAN_GOT_RANGES, .range = got->range };
 }
 
@@ -198,7 +206,7 @@ size_t chan_got_room(const struct chan_got *got, uint64_t at, size_t len, size_t
 	size_t skip = at >= got->taken ? 0 : got->taken - at < len ? (size_t) (got->taken - at) : len;
 
 	*skip_p = skip;
-	return ring_iov(got->ring, got->size, at + skip, len - skip, iov);
+	return ring_iov(got->ring, got->size, at + skip - got->begin, len - skip, iov);
 }
 
 bool chan_got_put(struct chan_got *got, uint64_t at, size_t len)
@@ -225,11 +233,13 @@ size_t chan_got_take(struct chan_got *got, uint8_t *buf, size_t most)
 	size_t len = left < most ? (size_t) left : most, cnt, i;
 	struct iovec iov[2];
 
-	cnt = ring_iov(got->ring, got->size, got->taken, len, iov);
+	cnt = ring_iov(got->ring, got->size, got->taken - got->begin, len, iov);
 	for (i = 0; i < cnt; i++) {
 		memcpy(buf, iov[i].iov_base, iov[i].iov_len);
 		buf += iov[i].iov_len;
 	}
 	got->taken += len;
+	if (got->taken == got->next && !got->ahead.cnt)
+		got->begin = got->taken;
 	return len;
 }

@@ -11,7 +11,8 @@
  * each byte is taken once, in order.  Both sides have room for the same number of bytes, so that the peer's
  * acknowledgements are its window, too.
  *
- * An offset counts the bytes of the stream; 64 bits do not wrap.
+ * An offset counts the bytes of the stream; 64 bits do not wrap.  A ring that is empty begins again at its beginning, so
+ * that short messages use the same pages.
  *
  * Sets of ranges are bounded.  Where one is full, its two nearest ranges become one with the gap between them
  * (chan_ranges_cover()): of what is to be sent again more is sent than is needed, and dropped there.
@@ -24,6 +25,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/uio.h>
 
 /* ---- sets of ranges --------------------------------------------------------------- */
@@ -63,6 +65,7 @@ struct chan_sent {
 struct chan_kept {
 	uint8_t *ring;			/* the caller's: @size bytes */
 	uint64_t size;			/* a power of two */
+	uint64_t begin;			/* the offset that stands at the ring's beginning */
 	uint64_t taken;			/* the peer has taken all before */
 	uint64_t fresh;			/* all before was given to a path, at least once */
 	uint64_t end;			/* of the stream, so far */
@@ -75,6 +78,35 @@ void chan_sent_init(struct chan_sent *sent);
 
 /* chan_kept_put - keep the first bytes of @iov.  Returns how many: as many as there is room for. */
 size_t chan_kept_put(struct chan_kept *kept, const struct iovec *iov, size_t cnt);
+
+/* chan_sent_add - the bytes from @at to before @end, of @kept, were given to the path. */
+void chan_sent_add(const struct chan_kept *kept, struct chan_sent *sent, uint64_t at, uint64_t end);
+
+/* chan_kept_send - keep the @len bytes of @buf and give them to the path of @sent at once, while nothing else waits.
+ * @at_p: [out] where they begin
+ * False: there is no room for all of them in one piece, and nothing has changed.
+ */
+static inline bool chan_kept_send(struct chan_kept *kept, struct chan_sent *sent, const void *buf, size_t len,
+				  uint64_t *at_p)
+{
+	struct chan_range *last = &sent->range[sent->set.cnt - 1];
+	uint64_t at = kept->end;
+	size_t pos;
+
+	if (kept->taken == at)
+		kept->begin = at;
+	pos = (size_t) ((at - kept->begin) & (kept->size - 1));
+	if (len > kept->size - (at - kept->taken) || len > kept->size - pos)
+		return false;
+	memcpy(kept->ring + pos, buf, len);
+	kept->end = kept->fresh = at + len;
+	if (sent->set.cnt && last->end == at)
+		last->end = at + len;
+	else
+		chan_sent_add(kept, sent, at, at + len);
+	*at_p = at;
+	return true;
+}
 
 /* chan_kept_waits - are there bytes to be given to a path? */
 static inline bool chan_kept_waits(const struct chan_kept *kept)
@@ -106,6 +138,7 @@ void chan_kept_lost(struct chan_kept *kept, struct chan_sent *sent);
 struct chan_got {
 	uint8_t *ring;			/* the caller's: @size bytes */
 	uint64_t size;			/* a power of two */
+	uint64_t begin;			/* the offset that stands at the ring's beginning */
 	uint64_t taken;			/* by the reader */
 	uint64_t next;			/* all before has arrived */
 	struct chan_ranges ahead;	/* arrived before what precedes it */
@@ -132,6 +165,17 @@ size_t chan_got_take(struct chan_got *got, uint8_t *buf, size_t most);
 static inline bool chan_got_waits(const struct chan_got *got)
 {
 	return got->taken < got->next;
+}
+
+/* chan_got_pass - the reader takes the @len bytes from @at on where they have arrived, without the ring.  False: they are
+ * not the next ones, or something is in the ring, and nothing has changed.
+ */
+static inline bool chan_got_pass(struct chan_got *got, uint64_t at, size_t len)
+{
+	if (at != got->taken || at != got->next || got->ahead.cnt)
+		return false;
+	got->taken = got->next = got->begin = at + len;
+	return true;
 }
 
 #endif
