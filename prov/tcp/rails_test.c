@@ -592,6 +592,46 @@ static void that_a_rail_is_down_is_said_again(void **state)
 	far_end(&far, ep);
 }
 
+/* far_has_none - poll for @ms.  Is nothing there to be read? */
+static bool far_has_none(int fd, unsigned ms)
+{
+	uint64_t until = clock_deadline(ms);
+	char byte;
+
+	while (clock_ns() < until)
+		fake_poll();
+	return recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0;
+}
+
+/* An endpoint that waits for bytes, and sends none, looks at its interfaces all the same: the sender is told at once. */
+static void who_receives_says_that_a_rail_is_down(void **state)
+{
+	struct eng_ep *ep = ep_with_rails(2);
+	struct far far = far_open(ep);
+	struct tcp_recover *rec = far_conn(ep)->rec;
+	struct tcp_wire_proof proof;
+	struct tcp_hello answer;
+	union net_sa none;
+	int fd;
+
+	far_list(&far, "192.0.2.1", 2);
+	FAKE_UNTIL(10000, rec->ex.got);
+	fd = far_join(&far, ep, &answer, &proof);
+	far_record(fd, TCP_RECORD_PROOF, siphash(&far.theirs, &proof.nonce, sizeof(proof.nonce)), NULL, 0);
+	FAKE_UNTIL(10000, tcp_recover_paths(rec->conn) == 2);
+	assert_true(rec->path[0].ours == 0 && rec->path[1].ours == 0);
+	rec->path[1].ours = 1;
+	far_record(far.fd, TCP_RECORD_DATA, 100, "what precedes it is missing", 27);
+	FAKE_UNTIL(10000, rec->got.ahead.cnt == 1);
+	assert_true(far_has_none(far.fd, 1000));
+	assert_int_equal(net_addr_parse_host("192.0.2.9", &none), 0);	/* its address is removed */
+	rec->conn->link->rails->rail[1].addr = none;
+	FAKE_UNTIL(2000, tcp_recover_paths(rec->conn) == 1);
+	assert_int_equal(far_await(far.fd, TCP_RECORD_DOWN), 1);
+	close(fd);
+	far_end(&far, ep);
+}
+
 /* ---- a scripted host that is connected to -------------------------------------------------- */
 
 /* An address where another process answers: it is asked a few times, and has no part in the connection. */
@@ -666,6 +706,7 @@ int main(void)
 		TEST(who_has_no_key_gets_nothing),
 		TEST(silent_ones_give_way),
 		TEST(a_mute_path_is_replaced),
+		TEST(who_receives_says_that_a_rail_is_down),
 		TEST(that_a_rail_is_down_is_said_again),
 		TEST(who_answers_without_the_key_is_no_rail),
 		TEST(any_records),

@@ -123,8 +123,10 @@ void tcp_path_event(struct chan_src *src, uint32_t events)
 	}
 	for (i = 0; i < READS_MAX && ret > 0 && path->src.fd >= 0 && events & ~(uint32_t) POLLOUT; i++)
 		ret = path_input(path, &all);
-	if (rec->reads != reads)
+	if (rec->reads != reads) {
 		conn->used_seq = conn->poller->base.seq;
+		tcp_recover_watch(rec);
+	}
 	if (ret < 0 && path->unproven) {
 		tcp_path_close(path);	/* another process, which is not the peer */
 		return;

@@ -472,11 +472,22 @@ static bool check_down(struct tcp_recover *rec, unsigned good, uint64_t now)
 	return !rec->down_ns || !limit || since_ns(now, rec->down_ns) < limit;
 }
 
+/* comes_more - has something come since the last look, or is something missing in front of what has?  Who receives and sends
+ * nothing finds that its interface is down, too, and says so to the sender.
+ */
+static bool comes_more(struct tcp_recover *rec)
+{
+	bool more = rec->reads != rec->looked || rec->got.ahead.cnt;
+
+	rec->looked = rec->reads;
+	return more;
+}
+
 static void on_tick(struct timer *timer, uint64_t now)
 {
 	struct tcp_recover *rec = container_of(timer, struct tcp_recover, timer);
 	struct tcp_conn *conn = rec->conn;
-	bool waits = false;
+	bool waits = comes_more(rec);
 	unsigned good;
 
 	list_del(&rec->watch_node);

@@ -101,6 +101,7 @@ struct tcp_recover {
 	struct tcp_path *best;		/* takes short messages; NULL: none stands */
 	size_t short_max;		/* bytes that it takes alone, while nothing else waits */
 	uint64_t reads;			/* that found something */
+	uint64_t looked;		/* @reads at the last look at the paths */
 	struct chan_kept kept;
 	struct chan_got got;
 };
@@ -172,6 +173,10 @@ bool tcp_rail_stands(const struct tcp_recover *rec, int ours);
 
 /* ---- what is looked at from time to time (watch.c) ---- */
 
+/* The rule: the paths of a connection are looked at every TCP_RECOVER_TICK_NS while it sends, receives or misses bytes, or
+ * wants a path that does not stand.
+ */
+
 #define TCP_RECOVER_TICK_NS (100 * CLOCK_NS_PER_MS)	/* between two looks at the paths */
 
 /* tcp_recover_is_watched - is a look at the paths to come? */
@@ -187,7 +192,7 @@ bool tcp_recover_has_all(const struct tcp_recover *rec);
 void tcp_recover_set_tick(struct tcp_recover *rec, uint64_t due_ns);
 
 /* tcp_recover_lost - one path fewer: look at once if none stands, else at the next tick.
- * tcp_recover_watch - look at the paths while bytes wait for an acknowledgement.
+ * tcp_recover_watch - look at the paths while bytes wait for an acknowledgement, or come.
  */
 void tcp_recover_lost(struct tcp_recover *rec);
 void tcp_recover_watch_paths(struct tcp_recover *rec);
