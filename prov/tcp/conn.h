@@ -411,6 +411,13 @@ int tcp_rx_read(struct tcp_conn *conn, unsigned budget);
  */
 void tcp_rx_packets(struct tcp_conn *conn, size_t pos, size_t end);
 
+/* tcp_rx_place - of a connection that recovers, in a payload: where its next bytes go.  Returns the number of entries; 0:
+ * it is between two packets, or the bytes have no destination, or others are to be handed on before.
+ * tcp_rx_placed - the next @len bytes of the stream have arrived there.
+ */
+size_t tcp_rx_place(struct tcp_conn *conn, struct iovec iov[ENG_IOV_MAX]);
+void tcp_rx_placed(struct tcp_conn *conn, size_t len);
+
 /* tcp_rx_resume - offer a packet that the engine answered with ENG_RX_LATER again. */
 int tcp_rx_resume(struct tcp_conn *conn);
 

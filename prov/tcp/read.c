@@ -572,6 +572,16 @@ void tcp_rx_packets(struct tcp_conn *conn, size_t pos, size_t end)
 	rx_parse(conn, conn->poller->rx, pos, end);
 }
 
+size_t tcp_rx_place(struct tcp_conn *conn, struct iovec iov[ENG_IOV_MAX])
+{
+	return may_open(conn) ? open_place(conn, iov) : 0;
+}
+
+void tcp_rx_placed(struct tcp_conn *conn, size_t len)
+{
+	feed_placed(conn, len);
+}
+
 void tcp_rx_rest(struct tcp_poller *poller)
 {
 	struct tcp_conn *conn = poller->rest;

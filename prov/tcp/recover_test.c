@@ -172,6 +172,28 @@ static void short_messages_pass_by_the_ring(void **state)
 	fake_close(b, 100);
 }
 
+/* Long payload that comes in order, as it does over one path, is read into its place. */
+static void long_payload_passes_by_the_ring(void **state)
+{
+	struct eng_ep *a = fake_ep(FI_EP_RDM, 0), *b = fake_ep(FI_EP_RDM, 0);
+	struct eng_peer *ab = peer_at(a, b), *ba = peer_at(b, a);
+	struct tcp_recover *to;
+	size_t used = 0, i;
+
+	meet(ab, ba);
+	to = conn_of(ba)->rec;
+	memset(to->got.ring, 0xa5, to->got.size);
+	for (i = 0; i < 8; i++) {
+		fake_send(ab, TCP_PAYLOAD_MAX, 0);
+		FAKE_UNTIL(20000, all_here(ab, ba));
+	}
+	for (i = 0; i < to->got.size; i++)
+		used += to->got.ring[i] != 0xa5;
+	assert_true(used < to->got.size / 4);
+	fake_close(a, 100);
+	fake_close(b, 100);
+}
+
 /* What the socket does not take of a short record follows it, and what comes behind stays in order. */
 static void a_short_record_that_is_cut_goes_on(void **state)
 {
@@ -261,6 +283,7 @@ int main(void)
 		TEST(the_other_paths_go_on_meanwhile),
 		TEST(what_a_lost_path_has_said_is_said_again),
 		TEST(short_messages_pass_by_the_ring),
+		TEST(long_payload_passes_by_the_ring),
 		TEST(a_short_record_that_is_cut_goes_on),
 		TEST(what_was_sent_before_close_arrives),
 		TEST(a_peer_that_ends_is_lost_once),

@@ -5,8 +5,8 @@
  * event.c - what the set reports of a path.  The paths know nothing of what is above them; here the reader goes on with
  * what has arrived, and the sender where there is room again.
  *
- * Records that are complete and the next ones of the stream, as those of short messages are, pass by the ring: they are
- * handed on from the buffer that they were read into.
+ * What is the next of the stream does not go through the ring: records that are complete, as those of short messages are,
+ * are handed on from the buffer that they were read into, and payload is read into its destination.
  */
 #include <endian.h>
 #include <errno.h>
@@ -14,10 +14,12 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/iov.h"
 #include "net/io.h"
 #include "secure/channel.h"
 #include "tcp/recover/state.h"
 
+#define PLACE_MIN 4096			/* a rest of a record this long is read into place */
 #define READS_MAX 16			/* of one event */
 #define PASS_SIZE SEC_RECORD_MAX	/* of a read that is not into the ring; tcp_rx_alloc() has room for it */
 
@@ -81,10 +83,64 @@ static int read_passing(struct tcp_path *path, bool *all_p)
 	return ret == PASS_SIZE;
 }
 
+/* limit_iov - leave @len bytes of it.  Returns how many entries that are. */
+static size_t limit_iov(struct iovec *iov, size_t cnt, size_t len)
+{
+	size_t i = 0;
+
+	for (; i < cnt && len; len -= iov[i++].iov_len)
+		if (iov[i].iov_len > len)
+			iov[i].iov_len = len;
+	return i;
+}
+
+/* read_placed - tcp_path_read() where the rest of a record is the next of a payload: it goes to its destination.  Behind it
+ * the header of the next record is read, so that the next read begins with its bytes.
+ * Returns as that; 2: it is not so.
+ */
+static int read_placed(struct tcp_path *path)
+{
+	struct tcp_recover *rec = path->rec;
+	struct iovec iov[ENG_IOV_MAX + 1];
+	struct msghdr msg = { .msg_iov = iov };
+	uint8_t head[TCP_RECORD_SIZE];
+	size_t cnt, room, len, behind = 0;
+	ssize_t ret;
+
+	if (path->in.left < PLACE_MIN || path->in.list || path->unproven || !chan_got_is_next(&rec->got, path->in.at))
+		return 2;
+	cnt = limit_iov(iov, tcp_rx_place(rec->conn, iov), path->in.left);
+	room = iov_total(iov, cnt);
+	if (!room)
+		return 2;
+	if (room == path->in.left) {
+		iov[cnt++] = (struct iovec) { head, sizeof(head) };
+		behind = sizeof(head);
+	}
+	msg.msg_iovlen = cnt;
+	ret = net_io_recvmsg(path->src.fd, &msg, MSG_DONTWAIT);
+	if (ret <= 0) {
+		if (ret < 0 && errno == EFAULT)
+			return 2;
+		tcp_path_failed(path, ret);
+		return 0;
+	}
+	rec->reads++;
+	len = (size_t) ret < room ? (size_t) ret : room;
+	path->in.at += len;
+	path->in.left -= len;
+	chan_got_placed(&rec->got, len);
+	tcp_rx_placed(rec->conn, len);
+	if ((size_t) ret > len && !tcp_path_parse(path, head, (size_t) ret - len))
+		return -1;
+	return (size_t) ret == room + behind;
+}
+
 /* path_input - one read. */
 static int path_input(struct tcp_path *path, bool *all_p)
 {
 	struct tcp_poller *poller = path->rec->conn->poller;
+	int ret;
 
 	if (may_pass(path) && !chan_got_waits(&path->rec->got)) {
 		if (!poller->rx)
@@ -93,7 +149,15 @@ static int path_input(struct tcp_path *path, bool *all_p)
 			return read_passing(path, all_p);
 	}
 	*all_p = false;
-	return tcp_path_read(path);
+	ret = read_placed(path);
+	return ret == 2 ? tcp_path_read(path) : ret;
+}
+
+/* reader_goes_on - with what is in the ring: then the next bytes of a payload have a destination. */
+static void reader_goes_on(struct tcp_recover *rec)
+{
+	if (chan_got_waits(&rec->got) && rec->conn->state == TCP_CONN_READY && !rec->conn->rx.kept)
+		tcp_rx_resume(rec->conn);
 }
 
 /* goes_on - is there more to do than to read what comes? */
@@ -121,8 +185,10 @@ void tcp_path_event(struct chan_src *src, uint32_t events)
 		path->blocked = false;
 		tcp_path_watch(path);
 	}
-	for (i = 0; i < READS_MAX && ret > 0 && path->src.fd >= 0 && events & ~(uint32_t) POLLOUT; i++)
+	for (i = 0; i < READS_MAX && ret > 0 && path->src.fd >= 0 && events & ~(uint32_t) POLLOUT; i++) {
 		ret = path_input(path, &all);
+		reader_goes_on(rec);
+	}
 	if (rec->reads != reads) {
 		conn->used_seq = conn->poller->base.seq;
 		tcp_recover_watch(rec);
@@ -135,12 +201,11 @@ void tcp_path_event(struct chan_src *src, uint32_t events)
 		tcp_rx_refuse(conn, "an impossible record");
 		return;
 	}
-	if (path->src.fd >= 0 && all && conn->state == TCP_CONN_READY && !goes_on(rec))
+	if (conn->state != TCP_CONN_READY || (path->src.fd >= 0 && all && !goes_on(rec)))
 		return;
 	tcp_paths_push(rec);
 	if (conn->tx.blocked && rec->kept.end - rec->kept.taken < rec->kept.size)
 		tcp_tx_pump(conn);
-	if (conn->state == TCP_CONN_READY && !conn->rx.kept && chan_got_waits(&rec->got))
-		tcp_rx_resume(conn);
+	reader_goes_on(rec);
 	tcp_recover_taken(conn);
 }

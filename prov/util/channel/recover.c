@@ -209,6 +209,27 @@ size_t chan_got_room(const struct chan_got *got, uint64_t at, size_t len, size_t
 	return ring_iov(got->ring, got->size, at + skip - got->begin, len - skip, iov);
 }
 
+/* got_join - what has arrived ahead of @end belongs to it, if nothing is missing between them any more. */
+static void got_join(struct chan_got *got, uint64_t end)
+{
+	got->next = end;
+	if (!got->ahead.cnt || got->range[0].at > end)
+		return;
+	chan_ranges_add(&got->ahead, got->range[0].at, end > got->range[0].end ? end : got->range[0].end);
+	if (got->range[0].end > end)
+		got->next = got->range[0].end;
+	chan_ranges_cut(&got->ahead, got->next);
+}
+
+void chan_got_placed(struct chan_got *got, size_t len)
+{
+	assert(got->taken == got->next && "nothing waits in the ring");
+	got->taken += len;
+	got_join(got, got->taken);
+	if (got->taken == got->next && !got->ahead.cnt)
+		got->begin = got->taken;
+}
+
 bool chan_got_put(struct chan_got *got, uint64_t at, size_t len)
 {
 	uint64_t end = at + len;
@@ -217,13 +238,7 @@ bool chan_got_put(struct chan_got *got, uint64_t at, size_t len)
 		return chan_ranges_add(&got->ahead, at, end);
 	if (end <= got->next)
 		return true;
-	got->next = end;
-	if (got->ahead.cnt && got->range[0].at <= end) {
-		chan_ranges_add(&got->ahead, got->range[0].at, end > got->range[0].end ? end : got->range[0].end);
-		if (got->range[0].end > end)
-			got->next = got->range[0].end;
-		chan_ranges_cut(&got->ahead, got->next);
-	}
+	got_join(got, end);
 	return true;
 }
 

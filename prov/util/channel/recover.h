@@ -156,6 +156,17 @@ bool chan_got_fits(const struct chan_got *got, uint64_t at, uint64_t len);
  */
 size_t chan_got_room(const struct chan_got *got, uint64_t at, size_t len, size_t *skip_p, struct iovec iov[2]);
 
+/* chan_got_is_next - is the byte at @at the next that the reader takes, and has it not arrived? */
+static inline bool chan_got_is_next(const struct chan_got *got, uint64_t at)
+{
+	return at == got->taken && at == got->next;
+}
+
+/* chan_got_placed - where that is so: the next @len bytes have arrived at the reader's, without the ring.  Some of them may
+ * be in the ring already.
+ */
+void chan_got_placed(struct chan_got *got, size_t len);
+
 /* chan_got_put - they have arrived there.  False: the peer has left more gaps than a sender does. */
 bool chan_got_put(struct chan_got *got, uint64_t at, size_t len);
 
