@@ -7,9 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/test/verify.h"
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "secure/handshake.h"
 
@@ -343,8 +345,44 @@ static void behind(void **state)
 	end(w);
 }
 
-int main(void)
+/* What the system's configuration of OpenSSL has does not make the first flight longer than a datagram may have of it,
+ * nor leave out the Diffie-Hellman exchange.
+ */
+static void configured(void **state)
 {
+	struct world *w = new_world();
+	const uint8_t *modes;
+
+	begin(w);
+	run(w);
+	agree(w);
+	assert_true(w->len[0] <= 512);
+	modes = memmem(w->bytes[0], w->len[0], "\x00\x2d", 2);	/* psk_key_exchange_modes: psk_dhe_ke alone */
+	assert_non_null(modes);
+	assert_memory_equal(modes, "\x00\x2d\x00\x02\x01\x01", 6);
+	end(w);
+}
+
+static void by_configuration(void **state)
+{
+	char path[] = "/tmp/handshake_test.XXXXXX", command[PATH_MAX + 64], self[PATH_MAX];
+	static const char text[] = "openssl_conf = all\n[all]\nssl_conf = ssl\n[ssl]\nsystem_default = ours\n[ours]\n"
+		"Groups = ffdhe4096:X25519\nOptions = AllowNoDHEKEX\nMaxProtocol = TLSv1.2\n";
+	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	int fd = mkstemp(path);
+
+	assert_true(len > 0 && fd >= 0);
+	self[len] = '\0';
+	assert_int_equal(write(fd, text, sizeof(text) - 1), sizeof(text) - 1);
+	close(fd);
+	snprintf(command, sizeof(command), "OPENSSL_CONF=%s '%s' configured", path, self);
+	assert_int_equal(system(command), 0);
+	unlink(path);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest child[] = { cmocka_unit_test(configured) };
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(accepted),
 		cmocka_unit_test(rotation),
@@ -356,6 +394,8 @@ int main(void)
 		cmocka_unit_test(to_self),
 		cmocka_unit_test(garbage),
 		cmocka_unit_test(behind),
+		cmocka_unit_test(configured),
+		cmocka_unit_test(by_configuration),
 	};
 	const char *why;
 
@@ -366,5 +406,7 @@ int main(void)
 	make_keys(&job, 0x10, 1);
 	make_keys(&both, 0x10, 2);
 	make_keys(&other, 0x0f, 1);
+	if (argc > 1 && !strcmp(argv[1], "configured"))
+		return cmocka_run_group_tests(child, NULL, NULL);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

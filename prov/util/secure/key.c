@@ -42,14 +42,37 @@ static bool add_key(struct sec_keys *keys, const uint8_t *bytes, size_t len)
 	return done;
 }
 
-/* Could it have been typed?  White space of an editor is a part of that. */
+/* utf8_len - bytes of the character at @buf, which is not of ASCII; 0: it is none.  Longest forms and surrogates are not
+ * looked at: what looks like text is refused.
+ */
+static size_t utf8_len(const uint8_t *buf, size_t len)
+{
+	size_t need = *buf >= 0xc2 && *buf < 0xe0 ? 2 : *buf >= 0xe0 && *buf < 0xf0 ? 3 :
+		      *buf >= 0xf0 && *buf < 0xf5 ? 4 : 0, i;
+
+	if (need > len)
+		return 0;
+	for (i = 1; i < need; i++)
+		if ((buf[i] & 0xc0) != 0x80)
+			return 0;
+	return need;
+}
+
+/* is_text - could it have been typed?  White space of an editor is a part of that, and so are letters of any script
+ * (UTF-8), and zeros behind it, which a program with an array of characters has; zeros alone are no key either.
+ */
 static bool is_text(const uint8_t *buf, size_t len)
 {
-	size_t i;
+	size_t i, step;
 
-	for (i = 0; i < len; i++)
-		if (!(buf[i] >= ' ' && buf[i] <= '~') && !(buf[i] >= '\t' && buf[i] <= '\r'))
+	while (len && !buf[len - 1])
+		len--;
+	for (i = 0; i < len; i += step) {
+		step = (buf[i] >= ' ' && buf[i] <= '~') || (buf[i] >= '\t' && buf[i] <= '\r') ? 1 :
+		       utf8_len(buf + i, len - i);
+		if (!step)
 			return false;
+	}
 	return true;
 }
 
@@ -77,7 +100,7 @@ static const char *parse_raw(struct sec_keys *keys, const uint8_t *buf, size_t l
 	if (len > SEC_KEY_MAX)
 		return "it has more than 256 bytes and no head of a key file";
 	if (is_text(buf, len))
-		return "it is text, and a password can be guessed from one recorded handshake";
+		return "it is text or zeros, and a password can be guessed from one recorded handshake";
 	return add_key(keys, buf, len) ? NULL : "libcrypto failed";
 }
 

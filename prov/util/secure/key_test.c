@@ -121,6 +121,22 @@ static void raw(void **state)
 	}
 }
 
+/* What a person may have typed, as programs hold it, and memory that was never filled in. */
+static void typed(void **state)
+{
+	static const uint8_t zeros[32], padded[32] = "correct horse", umlaut[] = "gr\xc3\xbc\xc3\x9f""e aus k\xc3\xb6ln",
+		cyrillic[24] = "\xd0\xbf\xd0\xb0\xd1\x80\xd0\xbe\xd0\xbb\xd1\x8c\xe2\x82\xac\xf0\x9f\x94\x91",
+		cut[] = "0123456789abcde\xc3", sparse[32] = { [3] = 1 };
+	struct sec_keys keys;
+
+	assert_non_null(strstr(sec_keys_parse(&keys, zeros, sizeof(zeros)), "zeros"));
+	assert_non_null(strstr(sec_keys_parse(&keys, padded, sizeof(padded)), "text"));
+	assert_non_null(strstr(sec_keys_parse(&keys, umlaut, sizeof(umlaut)), "text"));
+	assert_non_null(strstr(sec_keys_parse(&keys, cyrillic, sizeof(cyrillic)), "text"));
+	assert_null(sec_keys_parse(&keys, cut, sizeof(cut) - 1));	/* binary that has many letters */
+	assert_null(sec_keys_parse(&keys, sparse, sizeof(sparse)));
+}
+
 /* Two keys have two names, and a name is no part of its key. */
 static void names(void **state)
 {
@@ -248,6 +264,7 @@ int main(void)
 		cmocka_unit_test(expand_label),
 		cmocka_unit_test(records),
 		cmocka_unit_test(raw),
+		cmocka_unit_test(typed),
 		cmocka_unit_test(names),
 		cmocka_unit_test(files),
 		cmocka_unit_test(identities),

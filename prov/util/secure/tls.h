@@ -40,6 +40,7 @@
 	X(PEM_read_bio_X509_CRL) \
 	X(SSL_CIPHER_find) \
 	X(SSL_CTX_check_private_key) \
+	X(SSL_CTX_clear_options) \
 	X(SSL_CTX_ctrl) \
 	X(SSL_CTX_free) \
 	X(SSL_CTX_get_cert_store) \
