@@ -35,8 +35,22 @@ static bool is_connecting(enum tcp_conn_state state)
 	return state == TCP_CONN_CONNECTING || state == TCP_CONN_HELLO_SENT;
 }
 
+/* enter_refused - one that was never more than half open only waits for its peer's end.  leave_refused - it has ended. */
+static void enter_refused(struct tcp_conn *conn)
+{
+	conn->refused = true;
+	conn->link->listener.refused_cnt++;
+	list_add_tail(&conn->state_node, &conn->link->listener.refused);
+}
+
+static void leave_refused(struct tcp_conn *conn)
+{
+	conn->link->listener.refused_cnt--;
+	list_del(&conn->state_node);
+}
+
 /* What belongs to a state is undone when the connection leaves it: the place among the half-open
- * ones, the candidacy for parking, the buffers of the handshake.
+ * ones or those that were refused, the candidacy for parking, the buffers of the handshake.
  */
 void tcp_conn_set_state(struct tcp_conn *conn, enum tcp_conn_state state)
 {
@@ -47,6 +61,10 @@ void tcp_conn_set_state(struct tcp_conn *conn, enum tcp_conn_state state)
 	conn->state = state;
 	if (was == TCP_CONN_HALF_OPEN)
 		conn->link->listener.half_open--;
+	if (was == TCP_CONN_HALF_OPEN && state == TCP_CONN_CLOSING)
+		enter_refused(conn);
+	if (was == TCP_CONN_CLOSING && conn->refused)
+		leave_refused(conn);
 	if (was == TCP_CONN_READY) {
 		list_del(&conn->park.node);
 		conn->poller->ready_cnt--;

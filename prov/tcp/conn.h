@@ -143,6 +143,7 @@ struct tcp_conn {
 	bool ours;			/* we connected; else the peer did */
 	bool overdue;			/* HELLO_SENT: the answer is late; there is no timeout */
 	bool clean_end;			/* FAILED: the peer closed between two packets */
+	bool refused;			/* it is, or was, on link->listener.refused */
 	bool same_host;			/* as the peer */
 	uint8_t acks;			/* events of input since ACKs were last delayed */
 	bool peer_ended;		/* the set has reported the end of its stream, or an error */
@@ -156,7 +157,7 @@ struct tcp_conn {
 	struct tcp_lanes *lanes;	/* of the first lane; NULL: the only connection to the peer */
 	struct tcp_conn *first;		/* of a further lane, or a path being made: the first; else NULL */
 	struct list node;		/* on link->conns */
-	struct list state_node;		/* on poller->base.failed, paused or dead */
+	struct list state_node;		/* on poller->base.failed, paused or dead, or listener.refused */
 	struct timer timer;		/* limit of the handshake, or of CLOSING */
 	uint64_t since_ns;		/* when the connection was opened */
 	struct tcp_handshake *handshake;

@@ -69,6 +69,7 @@ static int link_new(struct obj_prog *prog, const struct fi_provider *prov,
 	link->tclass = net_tclass_of(info);
 	link->tags = info->ep_attr && info->ep_attr->protocol == NET_PROTO_TCP_TAGS;
 	list_init(&link->conns);
+	list_init(&link->listener.refused);
 	ret = tcp_poller_get(prog, link->conf, &link->poller);
 	if (!ret)
 		ret = set_addr(link, info, listens);

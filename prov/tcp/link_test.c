@@ -344,6 +344,39 @@ static void half_open_connections_make_room(void **state)
 	assert_true(WIFEXITED(status) && !WEXITSTATUS(status));
 }
 
+/* Those that were refused and keep their connections open are no more than those that may be half open. */
+static void refused_connections_make_room(void **state)
+{
+	enum { N = 500, MOST = 256, AT_ONCE = 64 };
+	struct rlimit was, limit;
+	struct eng_ep *a = fake_ep(FI_EP_RDM, 0);
+	struct tcp_link *link = container_of(a->link, struct tcp_link, base.base);
+	union net_sa to = fake_name(a->link);
+	int fd[N], i, answered = 0;
+	char byte;
+
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &was), 0);
+	limit = was;
+	limit.rlim_cur = 4 * MOST;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	for (i = 0; i < N; i++) {
+		fd[i] = open_socket(&to);
+		assert_int_equal(send(fd[i], "SSH-2.0-test", 12, MSG_NOSIGNAL), 12);
+	}
+	while (answered < N) {			/* by the end of the stream */
+		fake_poll();
+		assert_true(link->listener.refused_cnt <= MOST + AT_ONCE);
+		for (; answered < N && (recv(fd[answered], &byte, 1, MSG_DONTWAIT) >= 0 || errno != EAGAIN); answered++)
+			;
+	}
+	for (i = 0; i < N; i++)
+		close(fd[i]);
+	FAKE_UNTIL(2000, !link->listener.refused_cnt);
+	assert_int_equal(link->listener.half_open, 0);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &was), 0);
+	fake_close(a, 0);
+}
+
 static void running_out_of_descriptors_is_survived(void **state)
 {
 	struct rlimit limit;
@@ -679,6 +712,7 @@ int main(void)
 		TEST(a_peer_that_sends_garbage_hurts_itself_only),
 		TEST(no_stream_does_harm),
 		TEST(half_open_connections_make_room),
+		TEST(refused_connections_make_room),
 		TEST(running_out_of_descriptors_is_survived),
 		TEST(connect_accept_talk_shutdown),
 		TEST(a_rejection_carries_private_data),

@@ -17,6 +17,8 @@
 struct tcp_listener {
 	struct chan_listener base;	/* src.fd -1: no socket */
 	unsigned half_open;			/* connections in TCP_CONN_HALF_OPEN */
+	unsigned refused_cnt;		/* of @refused */
+	struct list refused;		/* struct tcp_conn by state_node, in order of age: CLOSING from HALF_OPEN */
 	uint64_t no_fd_ns;		/* since when no descriptor is free for them; 0: one is */
 };
 

@@ -4,7 +4,8 @@ EXTRA_DIST += tests/secure/README.md tests/secure/levels tests/secure/make_certs
 
 if HAVE_CMOCKA
 if HAVE_TCP
-secure_api_tests = tests/secure/attack_test tests/secure/av_key_test tests/secure/capture_test tests/secure/long_test \
+secure_api_tests = tests/secure/attack_test tests/secure/av_key_test tests/secure/capture_test tests/secure/crowd_test \
+	tests/secure/long_test \
 	tests/secure/memory_test tests/secure/paths_test \
 	tests/secure/refuse_test tests/secure/region_test tests/secure/rotate_test
 check_PROGRAMS += $(secure_api_tests)
@@ -18,6 +19,9 @@ tests_secure_av_key_test_LDADD = prov/util/libutil.la src/base/libbase.la src/li
 tests_secure_capture_test_SOURCES = tests/secure/capture_test.c tests/secure/side.h
 tests_secure_capture_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_secure_capture_test_LDADD = prov/util/libutil.la src/base/libbase.la src/libfabric.la $(CMOCKA_LIBS)
+tests_secure_crowd_test_SOURCES = tests/secure/crowd_test.c tests/secure/ends.h tests/secure/relay.h tests/secure/side.h
+tests_secure_crowd_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_secure_crowd_test_LDADD = prov/util/libutil.la src/base/libbase.la src/libfabric.la $(CMOCKA_LIBS)
 tests_secure_long_test_SOURCES = tests/secure/long_test.c tests/secure/ends.h tests/secure/relay.h tests/secure/side.h
 tests_secure_long_test_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_secure_long_test_LDADD = prov/util/libutil.la src/base/libbase.la src/libfabric.la $(CMOCKA_LIBS)
