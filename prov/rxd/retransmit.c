@@ -28,8 +28,8 @@ struct acking {
 	uint64_t now;
 	bool any;
 	bool lost;		/* bytes of the stream were */
-	bool ping;		/* a short packet without bytes was delivered */
-	bool data;		/* so were bytes of the stream */
+	bool data;		/* bytes of the stream were delivered */
+	uint32_t missed;	/* a short packet was, and one of this size, sent with it, was not; 0: no such */
 	unsigned marked;	/* packets acknowledged that were sent as ECT(0) */
 	uint64_t sent_ns;	/* when the last of those acknowledged was sent */
 };
@@ -61,7 +61,7 @@ static void in_place(struct rxd_conn *conn, uint64_t lo, uint64_t hi)
 }
 
 /* sent_acked - @main: whose bytes they are. */
-static inline void sent_acked(struct acking *a, struct rxd_conn *main, const struct rxd_sent *sent)
+static inline void sent_acked(struct acking *a, struct rxd_conn *main, const struct rxd_sent *sent, uint64_t pn)
 {
 	struct rxd_conn *conn = a->conn;
 
@@ -69,7 +69,8 @@ static inline void sent_acked(struct acking *a, struct rxd_conn *main, const str
 	a->marked += sent->ect;
 	a->sent_ns = sent->sent_ns > a->sent_ns ? sent->sent_ns : a->sent_ns;
 	if (sent->pad) {
-		a->ping |= sent->size <= conn->mtu.base;
+		if (sent->size <= conn->mtu.base && rxd_loss_beside(&conn->loss, pn))
+			a->missed = rxd_loss_beside(&conn->loss, pn);
 		if (rxd_mtu_passed(&conn->mtu, sent->size))
 			rxd_cc_set_seg(&conn->cc, conn->mtu.now);
 		return;
@@ -98,10 +99,10 @@ static inline void sent_lost(struct acking *a, struct rxd_conn *main, const stru
 	rxd_stream_retransmit(main, sent->off, sent->off + sent->len);
 }
 
-static inline void sent_spurious(struct acking *a, struct rxd_conn *main, const struct rxd_sent *sent)
+static inline void sent_spurious(struct acking *a, struct rxd_conn *main, const struct rxd_sent *sent, uint64_t pn)
 {
 	if (sent->pad) {
-		sent_acked(a, main, sent);
+		sent_acked(a, main, sent, pn);
 		return;
 	}
 	a->marked += sent->ect;
@@ -117,7 +118,7 @@ static struct rxd_conn *conn_acking(void *arg)
 
 static void on_acked(void *arg, const struct rxd_sent *sent, uint64_t pn)
 {
-	sent_acked(arg, conn_acking(arg), sent);
+	sent_acked(arg, conn_acking(arg), sent, pn);
 }
 
 static void on_lost(void *arg, const struct rxd_sent *sent, uint64_t pn)
@@ -127,12 +128,12 @@ static void on_lost(void *arg, const struct rxd_sent *sent, uint64_t pn)
 
 static void on_spurious(void *arg, const struct rxd_sent *sent, uint64_t pn)
 {
-	sent_spurious(arg, conn_acking(arg), sent);
+	sent_spurious(arg, conn_acking(arg), sent, pn);
 }
 
 static void on_rail_acked(void *arg, const struct rxd_sent *sent, uint64_t pn)
 {
-	sent_acked(arg, rxd_main_of(conn_acking(arg)), sent);
+	sent_acked(arg, rxd_main_of(conn_acking(arg)), sent, pn);
 }
 
 static void on_rail_lost(void *arg, const struct rxd_sent *sent, uint64_t pn)
@@ -142,7 +143,7 @@ static void on_rail_lost(void *arg, const struct rxd_sent *sent, uint64_t pn)
 
 static void on_rail_spurious(void *arg, const struct rxd_sent *sent, uint64_t pn)
 {
-	sent_spurious(arg, rxd_main_of(conn_acking(arg)), sent);
+	sent_spurious(arg, rxd_main_of(conn_acking(arg)), sent, pn);
 }
 
 static const struct rxd_loss_ops loss_ops = {
@@ -192,17 +193,18 @@ static inline bool ack_all(struct rxd_conn *conn, const struct rxd_pkt *pkt, con
 	return true;
 }
 
-/* check_black_hole - long packets got no ACK, but a short one sent after them did. */
+/* check_black_hole - a long packet of a probe timeout got no ACK, but the short one sent with it did, and not after a
+ * silence of both: it may have waited somewhere that dropped the other.
+ */
 static void check_black_hole(struct rxd_conn *conn, struct acking *a)
 {
-	uint32_t size = rxd_loss_longest(&conn->loss);
 	char text[CHAN_TEXT_MAX];
 
-	if (!rxd_mtu_black_hole(&conn->mtu, size))
+	if (!rxd_mtu_missed(&conn->mtu, a->missed))
 		return;
 	CHAN_WARN_SPARSE(conn->chan.link, "datagrams of %u bytes to %s are lost, shorter ones arrive: the "
 			 "path drops them by size, though the MTU of both ends allows %u bytes; they have "
-			 "%u now, see the MTUs along the path\n", size,
+			 "%u now, see the MTUs along the path\n", a->missed,
 			 chan_peer_text(&rxd_main_of(conn)->chan, text), conn->mtu.most, conn->mtu.now);
 	rxd_cc_set_seg(&conn->cc, conn->mtu.now);
 	rxd_loss_all(&conn->loss, loss_ops_of(conn), a);
@@ -240,6 +242,18 @@ static void on_marks(struct rxd_conn *conn, const struct rxd_pkt *pkt, const str
 		log_ecn_off(conn);
 }
 
+/* end_silence - the first ACK after several timeouts: what is in flight has waited for the peer, for an interface or for
+ * ARP, up to as long as the silence.  That is no RTT of the path, and probe timeouts that follow from it would be of
+ * seconds.  The first sample of all is taken as it is: the RTT of a long path is above the guess.
+ */
+static void end_silence(struct rxd_conn *conn)
+{
+	if (rxd_rtt_is_first(&conn->rtt))
+		return;
+	rxd_rtt_init(&conn->rtt);
+	rxd_loss_waited(&conn->loss);
+}
+
 /* on_ack - @main: the connection whose stream @conn carries, mostly itself. */
 static inline void on_ack(struct rxd_conn *conn, struct rxd_conn *main, const struct rxd_loss_ops *ops,
 			  const struct rxd_pkt *pkt, uint64_t now)
@@ -254,13 +268,15 @@ static inline void on_ack(struct rxd_conn *conn, struct rxd_conn *main, const st
 		return;		/* of what was never sent: forged, or of an earlier connection */
 	if (newest)
 		on_marks(conn, pkt, &a);
-	if (a.ping)
+	if (a.missed && conn->loss.probes < PERSISTENT)
 		check_black_hole(conn, &a);
 	if (a.any)
 		check_stuck(conn, &a);
 	rxd_loss_detect(&conn->loss, now, &conn->rtt, ops, &a);
 	if (a.lost && conn->loss.probes >= PERSISTENT)
 		rxd_cc_on_persistent(&conn->cc, now);
+	if (a.any && conn->loss.probes >= PERSISTENT)
+		end_silence(conn);
 	if (a.any)
 		conn->loss.probes = 0;
 	conn->unanswered_ns = conn->loss.out_cnt ? now : 0;
@@ -364,14 +380,12 @@ static void on_probe_timeout(struct rxd_conn *conn, uint64_t now)
 		return;
 	if (!rxd_is_rail(conn))
 		log_stall(conn, now);
-	/* not the oldest: for a short packet the ACK may be what was lost */
-	rxd_mtu_timeout(&conn->mtu, rxd_loss_longest(&conn->loss));
 	if (conn->loss.probes == PERSISTENT && rxd_ecn_timeout(&conn->ecn))
 		log_ecn_off(conn);
 	rxd_tx_probe(conn, now);
 	if (!rxd_conn_alive(conn))
 		return;
-	/* on a lossy path a second probe, which is short, avoids most further timeouts */
+	/* on a lossy path a second probe, which is short, avoids most further timeouts, and shows a black hole */
 	rxd_tx_ping(conn, now);
 	if (conn->loss.probes < PROBE_AFTER || rxd_is_rail(conn))
 		return;

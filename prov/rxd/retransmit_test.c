@@ -137,6 +137,15 @@ static void to_timeout(void)
 	scripted_poll();
 }
 
+/* to_timeouts - nothing is acknowledged until there have been @cnt. */
+static void to_timeouts(unsigned cnt)
+{
+	while (conn->loss.probes < cnt) {
+		snet_now += CLOCK_NS_PER_MS;
+		scripted_poll();
+	}
+}
+
 static unsigned count_type(unsigned from, enum rxd_type type)
 {
 	unsigned i, cnt = 0;
@@ -168,6 +177,78 @@ static void a_timeout_alone_proves_no_loss(void **state)
 	/* an ACK of a probe ends the series */
 	scripted_ack(tap[cnt].pkt.pn, tap[cnt].pkt.pn, conn->limit);
 	assert_int_equal(conn->loss.probes, 0);
+}
+
+/* The first ACK after a silence has waited as long as that, and so have those of what is still in flight. */
+static void a_silence_is_no_round_trip(void **state)
+{
+	unsigned cnt = send_long(4000), probe;
+
+	rxd_rtt_sample(&conn->rtt, TRIP, 0);
+	rxd_rtt_sample(&conn->rtt, TRIP, 0);
+	to_timeouts(3);
+	scripted_ack(first, first, conn->limit);
+	assert_int_equal(conn->loss.probes, 0);
+	assert_int_equal(conn->rtt.min, 0);
+	scripted_ack(first, first + cnt - 1, conn->limit);
+	assert_int_equal(conn->rtt.min, 0);
+	probe = tap_cnt;
+	rxd_tx_ping(conn, snet_now);
+	snet_now += TRIP;
+	scripted_ack(tap[probe].pkt.pn, tap[probe].pkt.pn, conn->limit);
+	assert_true(conn->rtt.min >= TRIP && conn->rtt.min < 2 * TRIP);
+}
+
+/* A round trip that is longer than the guess is one: the first sample counts however many probes it took. */
+static void a_long_path_is_measured(void **state)
+{
+	rxd_rtt_init(&conn->rtt);
+	send_long(4000);
+	to_timeouts(3);
+	scripted_ack(first, first, conn->limit);
+	assert_true(conn->rtt.min > TRIP);
+}
+
+/* ack_short - the peer acknowledges the last packet without bytes, and nothing else. */
+static void ack_short(void)
+{
+	unsigned at = tap_cnt - 1;
+
+	while (!(tap[at].pkt.flags & RXD_F_PAD) || tap[at].len > RXD_DGRAM_MIN)
+		at--;
+	scripted_ack(tap[at].pkt.pn, tap[at].pkt.pn, conn->limit);
+}
+
+/* short_ones_alone - @cnt timeouts at which no other is acknowledged.  Returns the path MTU after them. */
+static unsigned short_ones_alone(unsigned cnt)
+{
+	while (cnt--) {
+		to_timeouts(1);
+		ack_short();
+	}
+	return conn->mtu.now;
+}
+
+static void long_packets_alone_are_lost(void **state)
+{
+	unsigned mtu = conn->mtu.now;
+
+	assert_true(mtu > RXD_DGRAM_MIN);
+	send_long(4000);
+	assert_int_equal(short_ones_alone(2), mtu);
+	assert_int_equal(short_ones_alone(1), RXD_DGRAM_MIN);
+}
+
+/* A silence of both shows nothing, whatever arrives first when it ends. */
+static void a_silence_is_no_black_hole(void **state)
+{
+	unsigned mtu = conn->mtu.now;
+
+	send_long(4000);
+	assert_int_equal(short_ones_alone(2), mtu);
+	to_timeouts(5);
+	ack_short();
+	assert_int_equal(conn->mtu.now, mtu);
 }
 
 /* A peer that is silent for minutes is not taken for one that has just become silent. */
@@ -236,6 +317,10 @@ int main(void)
 		SCRIPTED(an_ack_of_what_was_never_sent_is_ignored),
 		SCRIPTED(the_limit_is_never_lowered),
 		SCRIPTED(a_timeout_alone_proves_no_loss),
+		SCRIPTED(a_silence_is_no_round_trip),
+		SCRIPTED(a_long_path_is_measured),
+		SCRIPTED(long_packets_alone_are_lost),
+		SCRIPTED(a_silence_is_no_black_hole),
 		SCRIPTED(timeouts_are_counted_up_to_a_limit),
 		SCRIPTED(a_sender_stopped_by_flow_control_asks_for_the_limit),
 		SCRIPTED(an_idle_connection_has_no_timeout),

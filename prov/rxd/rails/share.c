@@ -194,7 +194,8 @@ bool rxd_rails_heard(struct rxd_conn *path, uint64_t now)
 	if (!path->mute || path->loss.probes || path->received_ns < rails->silent_ns[rxd_path_number(path)])
 		return false;
 	path->mute = false;
-	rxd_rtt_init(&path->rtt);	/* what answered may have waited for the interface, or for ARP, a second */
+	rxd_rtt_init(&path->rtt);	/* what is in flight may have waited for the interface, or for ARP, a second */
+	rxd_loss_waited(&path->loss);
 	CHAN_INFO(rails->base.chan->link, "%s: a path is made by %s, %u stand\n", chan_peer_text(rails->base.chan, text),
 		  iface_of(path), rxd_rails_stand(rails));
 	if (rxd_is_rail(path))

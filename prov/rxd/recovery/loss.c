@@ -86,7 +86,7 @@ static void ring_trim(struct rxd_loss *loss)
 
 uint64_t rxd_loss_sent_ns(const struct rxd_loss *loss, uint64_t pn)
 {
-	if (pn < loss->base || pn >= loss->next || sent_at(loss, pn)->state != RXD_SENT_OUT)
+	if (pn < loss->base || pn >= loss->next || sent_at(loss, pn)->state != RXD_SENT_OUT || sent_at(loss, pn)->waited)
 		return 0;
 	return sent_at(loss, pn)->sent_ns;
 }
@@ -243,16 +243,23 @@ uint64_t rxd_loss_due(const struct rxd_loss *loss, const struct rxd_rtt *rtt,
 	return loss->last_ns + rxd_loss_probe_timeout(loss, rtt, peer_delay_ns);
 }
 
-uint32_t rxd_loss_longest(const struct rxd_loss *loss)
+uint32_t rxd_loss_beside(const struct rxd_loss *loss, uint64_t pn)
 {
-	uint32_t size = 0;
+	const struct rxd_sent *before;
+
+	if (pn <= loss->base || pn >= loss->next)
+		return 0;
+	before = sent_at(loss, pn - 1);
+	return before->state == RXD_SENT_OUT && !before->waited && before->sent_ns == sent_at(loss, pn)->sent_ns ?
+	       before->size : 0;
+}
+
+void rxd_loss_waited(struct rxd_loss *loss)
+{
 	uint64_t pn;
 
 	for (pn = loss->base; pn < loss->next; pn++)
-		if (sent_at(loss, pn)->state == RXD_SENT_OUT && !sent_at(loss, pn)->pad &&
-		    sent_at(loss, pn)->size > size)
-			size = sent_at(loss, pn)->size;
-	return size;
+		sent_at(loss, pn)->waited = true;
 }
 
 /* Packet numbers continue: they are never used again. */

@@ -37,6 +37,7 @@ struct rxd_sent {
 	bool limited;		/* the congestion window was the limit */
 	bool ect;		/* sent as ECT(0) */
 	bool ack_now;		/* requests an ACK without delay */
+	bool waited;		/* it gives no RTT: rxd_loss_waited() */
 };
 
 struct rxd_loss {
@@ -77,7 +78,7 @@ void rxd_loss_on_sent(struct rxd_loss *loss, const struct rxd_sent *sent);
 bool rxd_loss_on_ack(struct rxd_loss *loss, uint64_t lo, uint64_t hi,
 		     const struct rxd_loss_ops *ops, void *arg);
 
-/* rxd_loss_sent_ns - when packet @pn was sent, while it is in flight; else 0. */
+/* rxd_loss_sent_ns - when packet @pn was sent, while it is in flight and gives an RTT; else 0. */
 uint64_t rxd_loss_sent_ns(const struct rxd_loss *loss, uint64_t pn);
 
 /* rxd_loss_detect - after an ACK, or at lost_at_ns: declare packets lost. */
@@ -103,8 +104,13 @@ uint64_t rxd_loss_probe_timeout(const struct rxd_loss *loss, const struct rxd_rt
 uint64_t rxd_loss_due(const struct rxd_loss *loss, const struct rxd_rtt *rtt,
 		      uint64_t peer_delay_ns, bool *probe_p);
 
-/* rxd_loss_longest - bytes of the longest datagram in flight, without probes; 0: none is. */
-uint32_t rxd_loss_longest(const struct rxd_loss *loss);
+/* rxd_loss_beside - bytes of the packet that was sent right before @pn and at the same time, if it is in flight and has
+ * not waited; else 0.
+ */
+uint32_t rxd_loss_beside(const struct rxd_loss *loss, uint64_t pn);
+
+/* rxd_loss_waited - what is in flight may have waited on the way: it gives no RTT. */
+void rxd_loss_waited(struct rxd_loss *loss);
 
 /* rxd_loss_idle - release memory if nothing is in flight. */
 void rxd_loss_idle(struct rxd_loss *loss);

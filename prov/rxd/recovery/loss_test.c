@@ -170,7 +170,34 @@ static void test_give_up(void **state)
 	for (int i = 0; i < 5; i++)
 		assert_int_equal(told.lost[i], i != 1);
 	assert_int_equal(loss.out_bytes, 0);
-	assert_int_equal(rxd_loss_longest(&loss), 0);
+}
+
+/* Which packet was sent with another, and is missing where that has arrived. */
+static void test_beside(void **state)
+{
+	send(1, MS);
+	send(2, 2 * MS);
+	assert_int_equal(rxd_loss_beside(&loss, 0), 0);
+	assert_int_equal(rxd_loss_beside(&loss, 1), 0);	/* not at the same time */
+	assert_int_equal(rxd_loss_beside(&loss, 2), 150);
+	assert_int_equal(rxd_loss_beside(&loss, 3), 0);
+	ack(2, 3, 3 * MS);
+	assert_int_equal(rxd_loss_beside(&loss, 2), 150);
+	ack(1, 2, 3 * MS);
+	assert_int_equal(rxd_loss_beside(&loss, 2), 0);
+}
+
+/* What has waited on the way is no measure. */
+static void test_waited(void **state)
+{
+	send(2, MS);
+	assert_int_equal(rxd_loss_sent_ns(&loss, 0), MS);
+	assert_int_equal(rxd_loss_beside(&loss, 1), 150);
+	rxd_loss_waited(&loss);
+	assert_int_equal(rxd_loss_sent_ns(&loss, 0), 0);
+	assert_int_equal(rxd_loss_beside(&loss, 1), 0);
+	send(1, 2 * MS);
+	assert_int_equal(rxd_loss_sent_ns(&loss, 2), 2 * MS);
 }
 
 static void test_a_path_probe_is_no_congestion(void **state)
@@ -195,6 +222,8 @@ int main(void)
 		CASE(test_lies_are_seen),
 		CASE(test_probes_back_off),
 		CASE(test_give_up),
+		CASE(test_beside),
+		CASE(test_waited),
 		CASE(test_a_path_probe_is_no_congestion),
 	};
 

@@ -65,7 +65,7 @@ bool rxd_mtu_passed(struct rxd_mtu *mtu, uint32_t size)
 		return false;
 	mtu->now = size;
 	mtu->fails = 0;
-	mtu->timeouts = 0;
+	mtu->missed = 0;
 	return true;
 }
 
@@ -83,22 +83,16 @@ void rxd_mtu_lost(struct rxd_mtu *mtu, uint32_t size, bool lossy)
 static void fall_back(struct rxd_mtu *mtu, uint32_t bad)
 {
 	mtu->now = mtu->base;
-	mtu->timeouts = 0;
+	mtu->missed = 0;
 	mtu->probe = 0;
 	mtu->again_ns = 0;
 	mtu_exclude(mtu, bad);
 }
 
-/* Timeouts with short packets in flight alone have another cause. */
-void rxd_mtu_timeout(struct rxd_mtu *mtu, uint32_t size)
+/* One longer than now is a probe, whose loss is expected. */
+bool rxd_mtu_missed(struct rxd_mtu *mtu, uint32_t size)
 {
-	if (size > mtu->base && mtu->now > mtu->base && mtu->timeouts < RXD_MTU_TIMEOUTS)
-		mtu->timeouts++;
-}
-
-bool rxd_mtu_black_hole(struct rxd_mtu *mtu, uint32_t size)
-{
-	if (size <= mtu->base || mtu->timeouts < RXD_MTU_TIMEOUTS)
+	if (size <= mtu->base || size > mtu->now || ++mtu->missed < RXD_MTU_MISSED)
 		return false;
 	fall_back(mtu, 0);
 	return true;

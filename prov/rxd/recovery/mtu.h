@@ -22,7 +22,7 @@ struct rxd_mtu {
 	uint32_t bad;		/* shortest that is known not to pass; 0: none */
 	uint32_t probe;		/* size of the probe in flight; 0: none */
 	uint8_t fails : 4;	/* probes of this size that were lost */
-	uint8_t timeouts : 2;	/* PTOs with packets above base in flight, since an ACK of one */
+	uint8_t missed : 2;	/* rxd_mtu_missed() since a packet above base was acknowledged */
 	bool stuck : 1;		/* only short packets are acknowledged, since stuck_tick */
 	bool stuck_told : 1;	/* rxd_mtu_stuck() has returned true since then */
 	uint16_t stuck_tick;	/* of RXD_MTU_TICK_NS, modulo 2^16 */
@@ -31,8 +31,8 @@ struct rxd_mtu {
 
 #define RXD_MTU_TRIES 2
 #define RXD_MTU_TRIES_LOSSY 6
-#define RXD_MTU_TIMEOUTS 3
-_Static_assert(RXD_MTU_TRIES_LOSSY < 16 && RXD_MTU_TIMEOUTS < 4, "counted in 4 and 2 bits");
+#define RXD_MTU_MISSED 3
+_Static_assert(RXD_MTU_TRIES_LOSSY < 16 && RXD_MTU_MISSED < 4, "counted in 4 and 2 bits");
 #define RXD_MTU_STEP 32		/* the search ends when so close */
 #define RXD_MTU_AGAIN_NS UINT64_C(600000000000)
 #define RXD_MTU_TICK_NS UINT64_C(100000000)
@@ -54,14 +54,11 @@ bool rxd_mtu_passed(struct rxd_mtu *mtu, uint32_t size);
  */
 void rxd_mtu_lost(struct rxd_mtu *mtu, uint32_t size, bool lossy);
 
-/* rxd_mtu_timeout - a probe timeout while a packet of @size was in flight. */
-void rxd_mtu_timeout(struct rxd_mtu *mtu, uint32_t size);
-
-/* rxd_mtu_black_hole - a short packet was acknowledged that was sent after one of @size still in
- * flight.  Returns true when so many timeouts show a black hole: mtu->now is base, and the
- * search begins again.
+/* rxd_mtu_missed - a short packet was acknowledged, and one of @size, sent at the same time, was not.  While none is
+ * acknowledged, nothing is known of long ones.  Returns true when so many in a row show a black hole: mtu->now is
+ * base, and the search begins again.
  */
-bool rxd_mtu_black_hole(struct rxd_mtu *mtu, uint32_t size);
+bool rxd_mtu_missed(struct rxd_mtu *mtu, uint32_t size);
 
 /* rxd_mtu_stuck - an ACK has arrived while data is in flight.
  * @data: it is of data, too, and not of short packets alone
@@ -76,7 +73,7 @@ bool rxd_mtu_refused(struct rxd_mtu *mtu, uint32_t size);
 /* rxd_mtu_acked - a packet longer than base was acknowledged. */
 static inline void rxd_mtu_acked(struct rxd_mtu *mtu)
 {
-	mtu->timeouts = 0;
+	mtu->missed = 0;
 }
 
 #endif

@@ -67,27 +67,21 @@ static void test_black_hole(void **state)
 
 	rxd_mtu_init(&mtu, 1024, 9000);
 	search(&mtu, 9000);
-	for (i = 1; i < RXD_MTU_TIMEOUTS; i++)
-		rxd_mtu_timeout(&mtu, 9000);
-	assert_false(rxd_mtu_black_hole(&mtu, 9000));
+	for (i = 1; i < RXD_MTU_MISSED; i++)
+		assert_false(rxd_mtu_missed(&mtu, 9000));
 	rxd_mtu_acked(&mtu);
-	for (i = 0; i < RXD_MTU_TIMEOUTS; i++) {
-		assert_false(rxd_mtu_black_hole(&mtu, 9000));
-		rxd_mtu_timeout(&mtu, 9000);
-	}
-	/* timeouts alone show no black hole: short packets must pass */
-	for (i = 0; i < 300; i++)
-		rxd_mtu_timeout(&mtu, 9000);
+	for (i = 1; i < RXD_MTU_MISSED; i++)
+		assert_false(rxd_mtu_missed(&mtu, 9000));
 	assert_int_equal(mtu.now, 9000);
-	assert_false(rxd_mtu_black_hole(&mtu, 1000));
-	assert_true(rxd_mtu_black_hole(&mtu, 9000));
+	assert_false(rxd_mtu_missed(&mtu, 1024));
+	assert_false(rxd_mtu_missed(&mtu, 9001));
+	assert_true(rxd_mtu_missed(&mtu, 9000));
 	assert_int_equal(mtu.now, 1024);
 	search(&mtu, 4000);
 	assert_true(mtu.now > 3900 && mtu.now <= 4000);
 	/* small packets show nothing about the size */
 	for (i = 0; i < 10; i++)
-		rxd_mtu_timeout(&mtu, 1024);
-	assert_false(rxd_mtu_black_hole(&mtu, mtu.now));
+		assert_false(rxd_mtu_missed(&mtu, 1024));
 }
 
 /* A path that carries less than base: short packets are acknowledged, and no others. */
@@ -105,7 +99,7 @@ static void test_stuck(void **state)
 	assert_false(rxd_mtu_stuck(&mtu, false, NOW + 4 * STUCK_NS));
 	assert_false(rxd_mtu_stuck(&mtu, false, NOW + 5 * STUCK_NS - RXD_MTU_TICK_NS));
 	assert_true(rxd_mtu_stuck(&mtu, false, NOW + 5 * STUCK_NS));
-	/* above base a black hole is found by timeouts */
+	/* above base it is a black hole */
 	rxd_mtu_init(&mtu, 1024, 9000);
 	search(&mtu, 9000);
 	assert_false(rxd_mtu_stuck(&mtu, false, NOW));
@@ -120,9 +114,9 @@ static void test_no_black_hole(void **state)
 
 	rxd_mtu_init(&mtu, 1024, 65491);
 	search(&mtu, 65491);
-	for (i = 0; i < RXD_MTU_TIMEOUTS; i++)
-		rxd_mtu_timeout(&mtu, 65491);
-	assert_true(rxd_mtu_black_hole(&mtu, 65491));
+	for (i = 1; i < RXD_MTU_MISSED; i++)
+		assert_false(rxd_mtu_missed(&mtu, 65491));
+	assert_true(rxd_mtu_missed(&mtu, 65491));
 	assert_int_equal(rxd_mtu_wanted(&mtu, NOW), 65491);
 	/* on a lossy path one lost probe shows little */
 	for (i = 1; i < RXD_MTU_TRIES_LOSSY; i++) {

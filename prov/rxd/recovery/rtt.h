@@ -42,6 +42,12 @@ static inline void rxd_rtt_init(struct rxd_rtt *rtt)
 	rtt->few = RXD_RTT_FEW;
 }
 
+/* rxd_rtt_is_first - is there one sample, or none? */
+static inline bool rxd_rtt_is_first(const struct rxd_rtt *rtt)
+{
+	return rtt->left == RXD_RTT_SAMPLES;
+}
+
 /* rxd_rtt_pace - what pacing goes by: a guess must not delay what a path of microseconds carries. */
 static inline uint64_t rxd_rtt_pace(const struct rxd_rtt *rtt)
 {

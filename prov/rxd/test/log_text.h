@@ -11,7 +11,7 @@
 
 #define LOG_MAX 65536
 
-/* log_begin, log_end - what is logged between the two, to be freed. */
+/* log_begin, log_end - what is logged between the two, "" if nothing is; to be freed. */
 static FILE *log_file;
 static int log_stderr;
 
@@ -30,7 +30,7 @@ static inline char *log_end(void)
 	CHECK(dup2(log_stderr, 2) == 2 && text);
 	close(log_stderr);
 	rewind(log_file);
-	CHECK(fread(text, 1, LOG_MAX - 1, log_file) > 0);
+	text[fread(text, 1, LOG_MAX - 1, log_file)] = '\0';
 	fclose(log_file);
 	return text;
 }

@@ -231,7 +231,7 @@ static const uint8_t *translate(const uint8_t *data, size_t len, uint8_t *buf)
 
 static void carry(unsigned from, unsigned to, const uint8_t *data, size_t len, unsigned ecn)
 {
-	uint64_t at, late;
+	uint64_t at, late, held = cut[from][to] > snet_now ? cut[from][to] - snet_now : 0;
 	unsigned copies = snet_chance(snet_conf.dup) ? 2 : 1;
 	uint8_t other[65536];
 
@@ -246,7 +246,7 @@ static void carry(unsigned from, unsigned to, const uint8_t *data, size_t len, u
 	if (snet_conf.foreign && (from == snet_conf.foreign) != (to == snet_conf.foreign))
 		data = translate(data, len, other);
 	snet_sent++;
-	if (snet_now < cut[from][to] || is_lost(from, to) ||
+	if ((held && !snet_chance(snet_conf.held)) || is_lost(from, to) ||
 	    (snet_conf.mtu && len > snet_conf.mtu) || (ecn && snet_conf.marks == SNET_MARKS_LOST)) {
 		snet_dropped++;
 		return;
@@ -257,7 +257,7 @@ static void carry(unsigned from, unsigned to, const uint8_t *data, size_t len, u
 		return;
 	}
 	while (copies--) {
-		late = snet_conf.delay_ns + (snet_conf.jitter_ns ? snet_rnd(snet_conf.jitter_ns) : 0);
+		late = held + snet_conf.delay_ns + (snet_conf.jitter_ns ? snet_rnd(snet_conf.jitter_ns) : 0);
 		if (snet_chance(snet_conf.stolen)) {
 			deliver(SNET_STRANGER, to, data, len, carry_mark(ecn),
 				at + late + snet_conf.stolen_ns);

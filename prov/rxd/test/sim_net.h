@@ -40,6 +40,7 @@ struct snet_conf {
 	enum snet_marks marks;	/* what the path does to marks */
 	uint32_t mtu;		/* longer ones are dropped; 0: none are */
 	uint32_t dgram_max;	/* of the interfaces */
+	double held;		/* share of datagrams that wait for the end of a cut, as behind ARP */
 	double stolen;		/* share of datagrams of which a copy arrives from SNET_STRANGER */
 	uint64_t stolen_ns;	/* by how much later that copy arrives; 0: first */
 	unsigned foreign;	/* the endpoint at this port has another version; 0: none has */

@@ -200,8 +200,69 @@ static void all_silent(bool stopped)
 		node_poll(nodes[0]);
 	CHECK(rxd_rails_stand(rails(0, 1)) == 3);
 	settle();
-	/* after a stop pacing begins by round trips as long as that */
-	CHECK(snet_now < until + (stopped ? 10 : 2) * CLOCK_NS_PER_S && rxd_rails_stand(rails(0, 1)) == 3);
+	CHECK(snet_now < until + 2 * CLOCK_NS_PER_S && rxd_rails_stand(rails(0, 1)) == 3);
+	end();
+}
+
+/* longest_stop - messages from node 0 to 1 until @until: the longest time without an acknowledged byte. */
+static uint64_t longest_stop(uint64_t until)
+{
+	uint64_t una = conn(0, 1)->una, since = snet_now, most = 0;
+
+	while (snet_now < until) {
+		while (nodes[0]->peers[1].out < 8)
+			send_some(0, 1, 1, snet_rnd(3) ? snet_rnd(3000) : 200000);
+		step();
+		if (conn(0, 1)->una == una)
+			continue;
+		most = snet_now - since > most ? snet_now - since : most;
+		since = snet_now;
+		una = conn(0, 1)->una;
+	}
+	return most;
+}
+
+/* all_away - both rails for 5 s; each way of each returns by itself, up to 300 ms later. */
+static void all_away(void)
+{
+	uint64_t until = snet_now + 5 * CLOCK_NS_PER_S;
+	unsigned i;
+
+	for (i = 0; i < 4; i++)
+		snet_cut(PORT(i & 1) + i / 2 * SNET_RAIL, PORT(!(i & 1)) + i / 2 * SNET_RAIL,
+			 until + snet_rnd(300 * CLOCK_NS_PER_MS));
+	snet_down = snet_rnd(2) ? 3 : 0;
+	run_for(5 * CLOCK_NS_PER_S);
+	snet_down = 0;
+}
+
+/* outage - some of what is sent in it arrives when it is over, which is no round trip of any path, and it says nothing of
+ * long datagrams: the messages go on, and no datagram is taken for one that is too long.
+ */
+static void outage(uint64_t number)
+{
+	struct snet_conf conf = { .dgram_max = 1456, .delay_ns = 50000, .rate = 5000000 };
+	uint64_t stop;
+	char *text;
+
+	snet_start(number, &conf);
+	for (stop = 0; stop < 10; stop++)
+		snet_rnd(2);
+	conf.queue = 50000 + snet_rnd(100000);
+	conf.loss = snet_rnd(2) ? 0 : 0.05;
+	conf.jitter_ns = snet_rnd(2) ? 0 : 100000;
+	conf.held = snet_rnd(2) ? 0 : 0.1;
+	begin(number, &conf, 2, 2);
+	while (rxd_rails_stand(rails(0, 1)) < 2)
+		longest_stop(snet_now + CLOCK_NS_PER_S / 10);
+	log_begin();
+	longest_stop(snet_now + 300 * CLOCK_NS_PER_MS + snet_rnd(60 * CLOCK_NS_PER_MS));
+	all_away();
+	stop = longest_stop(snet_now + 8 * CLOCK_NS_PER_S);
+	settle();
+	text = log_end();
+	CHECK(stop < 2 * CLOCK_NS_PER_S && !strstr(text, "drops them by size"));
+	free(text);
 	end();
 }
 
@@ -367,6 +428,9 @@ static void random_paths(uint64_t number)
 	end();
 }
 
+/* Seeds with which a wait has been a round trip, 22 and 28, or a path a black hole. */
+static const uint64_t outages[] = { 22, 28, 47, 86, 108 };
+
 int main(int argc, char **argv)
 {
 	uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
@@ -383,6 +447,10 @@ int main(int argc, char **argv)
 	down();
 	all_silent(false);
 	all_silent(true);
+	for (i = 0; i < sizeof(outages) / sizeof(*outages); i++)
+		outage(outages[i]);
+	for (i = first; i < first + cnt / 25; i++)
+		outage(i);
 	ends_without_acks();
 	unproven_address();
 	asked_often();
