@@ -418,11 +418,13 @@ static inline bool rxd_rx_ack_due(const struct rxd_conn *conn, uint64_t now)
  * rxd_rails_offer - the paths that may take some of what waits send in this poll, or the next.
  * rxd_rails_limit - before an ACK of @path: it has the limit of the connection.
  * rxd_rails_carried - @len bytes were sent over it.
+ * rxd_rails_paths - how many stand: each has a socket buffer of its own.
  */
 bool rxd_rails_takes(struct rxd_conn *path);
 void rxd_rails_offer(struct rxd_conn *path);
 void rxd_rails_limit(struct rxd_conn *path);
 void rxd_rails_carried(struct rxd_conn *path, size_t len);
+unsigned rxd_rails_paths(const struct rxd_conn *path);
 
 /* rxd_rails_silent - a probe timeout of @path.  True: another one answers, so that it is mute from now on.
  * rxd_rails_heard - has a mute one been answered?  Then it is one like the others, and may send.

@@ -60,6 +60,8 @@ uint64_t rxd_rx_window(struct rxd_conn *conn)
 		all = one = FAR_WINDOW;
 	all /= senders ? senders : 1;
 	all = all < one ? all : one;
+	if (__builtin_expect(conn->chan.paths != NULL, 0))
+		all *= rxd_rails_paths(conn);
 	return all > least ? all : least;
 }
 

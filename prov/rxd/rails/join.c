@@ -96,14 +96,14 @@ static void log_made(struct rxd_rail *rail)
 static void rail_made(struct rxd_rail *rail, uint64_t peer_cid, uint64_t now)
 {
 	struct rxd_conn *conn = &rail->conn, *main = rxd_main_of(conn);
-	size_t most = rxd_rails_dg(conn)->dgram_max;
+	size_t most = rxd_rails_dg(conn)->dgram_max, both = rail->rails->dgram_max;
 
 	rxd_conn_reset(conn);
 	conn->rcv_renew = 1;
 	conn->is_paused = true;
 	conn->peer_cid = peer_cid;
 	conn->received_ns = now;
-	rxd_mtu_init(&conn->mtu, rxd_conn_least(conn), (uint32_t) (most < main->mtu.most ? most : main->mtu.most));
+	rxd_mtu_init(&conn->mtu, rxd_conn_least(conn), (uint32_t) (most < both ? most : both));
 	conn->chan.conn = conn;
 	rail->made = true;
 	chan_path_add(&rail->rails->base, rail->base.ours + 1u, conn);
@@ -378,6 +378,7 @@ void rxd_rails_begin(struct rxd_conn *conn, const uint8_t *data, size_t len)
 		return;
 	chan_paths_init(&rails->base, &conn->chan, ports->cnt + 1);
 	rails->ports = ports;
+	rails->dgram_max = conn->mtu.most;	/* nothing was sent yet that a system could have refused */
 	rails->cnt = ports->cnt;
 	rails->ours = key_of(ports, conn->cid);
 	rails->theirs = theirs;

@@ -58,13 +58,20 @@ static bool has_more(const struct rxd_conn *conn)
 	return conn->retransmit.cnt || conn->nxt != conn->end || !list_empty(&conn->chan.pending);
 }
 
+/* has_room - has the peer's socket buffer of @path, which is its part of the window?  What is short may exceed it. */
+static bool has_room(const struct rxd_conn *path, const struct rxd_conn *conn)
+{
+	return path->loss.out_bytes < (conn->limit - conn->una) / rxd_rails_paths(conn);
+}
+
 bool rxd_rails_takes(struct rxd_conn *path)
 {
 	const struct rxd_conn *conn = rxd_main_of(path);
+	bool much = conn->retransmit.cnt || is_long(conn);
 
 	if (path == best_path(rxd_rails_of(path)))
-		return true;
-	return path_stands(path) && (conn->retransmit.cnt || is_long(conn));
+		return !much || has_room(path, conn);
+	return much && path_stands(path) && has_room(path, conn);
 }
 
 void rxd_rails_offer(struct rxd_conn *path)
@@ -122,6 +129,13 @@ unsigned rxd_rails_stand(const struct rxd_rails *rails)
 	for (i = 0; i < rails->base.cnt; i++)
 		cnt += rails->base.path[i].conn && path_stands(rails->base.path[i].conn);
 	return cnt;
+}
+
+unsigned rxd_rails_paths(const struct rxd_conn *path)
+{
+	unsigned cnt = rxd_rails_stand(rxd_rails_of(path));
+
+	return cnt ? cnt : 1;
 }
 
 static const struct net_rail *rail_of(const struct rxd_conn *path)

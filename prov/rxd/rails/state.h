@@ -57,6 +57,7 @@ struct rxd_rails {
 	struct siphash_key ours, theirs;	/* a key is known to its side and the peer's endpoint */
 	union net_sa their[CHAN_RAILS_MAX];
 	unsigned their_cnt;
+	uint32_t dgram_max;		/* longest datagram of both ends, whatever path 0 carries */
 	bool makes;			/* this side makes the rails */
 	bool wanted;			/* long payload was sent, or has come */
 	unsigned probes;		/* ASK to addresses that had proven nothing */

@@ -169,21 +169,40 @@ static bool is_lost(unsigned from, unsigned to)
 	return *bad;
 }
 
+#define RAILS_KNOWN (sizeof(snet_conf.rail_mtu) / sizeof(snet_conf.rail_mtu[0]))
+
+/* rail_mtu, rail_rate - of the path to or from port @no, if it has its own; else UINT32_MAX, 0. */
+static uint32_t rail_mtu(unsigned no)
+{
+	unsigned i = no / SNET_RAIL;
+
+	return i < RAILS_KNOWN && snet_conf.rail_mtu[i] ? snet_conf.rail_mtu[i] : UINT32_MAX;
+}
+
+static uint64_t rail_rate(unsigned no)
+{
+	unsigned i = no / SNET_RAIL;
+
+	return i < RAILS_KNOWN ? snet_conf.rail_rate[i] : 0;
+}
+
 /* through - when a datagram has passed the bottleneck; 0: its queue is full. */
 static uint64_t through(unsigned to, size_t len, unsigned *ecn)
 {
-	uint64_t start = busy[to] > snet_now ? busy[to] : snet_now, waits;
+	uint64_t start = busy[to] > snet_now ? busy[to] : snet_now, waits, rate = rail_rate(to);
+	uint64_t queue = rate ? rate / 50 : snet_conf.queue;
 
-	if (!snet_conf.rate)
+	rate = rate ? rate : snet_conf.rate;
+	if (!rate)
 		return snet_now;
-	waits = (start - snet_now) * snet_conf.rate / CLOCK_NS_PER_S;
-	if (waits > snet_conf.queue)
+	waits = (start - snet_now) * rate / CLOCK_NS_PER_S;
+	if (waits > queue)
 		return 0;
 	if (snet_conf.mark && waits > snet_conf.mark && *ecn) {
 		*ecn = NET_ECN_CE;
 		snet_marked++;
 	}
-	busy[to] = start + len * CLOCK_NS_PER_S / snet_conf.rate;
+	busy[to] = start + len * CLOCK_NS_PER_S / rate;
 	return busy[to];
 }
 
@@ -247,7 +266,7 @@ static void carry(unsigned from, unsigned to, const uint8_t *data, size_t len, u
 		data = translate(data, len, other);
 	snet_sent++;
 	if ((held && !snet_chance(snet_conf.held)) || is_lost(from, to) ||
-	    (snet_conf.mtu && len > snet_conf.mtu) || (ecn && snet_conf.marks == SNET_MARKS_LOST)) {
+	    (snet_conf.mtu && len > snet_conf.mtu) || len > rail_mtu(to) || (ecn && snet_conf.marks == SNET_MARKS_LOST)) {
 		snet_dropped++;
 		return;
 	}
@@ -455,7 +474,7 @@ int rxd_dg_send(struct rxd_dg *dg, fi_addr_t to, const struct iovec *iov, size_t
 	dg->blocked = snet_conf.loss > 0 && !snet_rnd(200);
 	if (dg->blocked)
 		return -FI_EAGAIN;
-	if (len > dg->dgram_max)
+	if (len > dg->dgram_max || (snet_conf.mtu_known && len > rail_mtu(number_of(dg))))
 		return -FI_EMSGSIZE;
 	iov_gather(iov, cnt, 0, buf, len);
 	if (to == SNET_STRANGER)

@@ -39,6 +39,9 @@ struct snet_conf {
 	uint64_t mark;		/* queued bytes above which ECT packets are marked CE; 0: none are */
 	enum snet_marks marks;	/* what the path does to marks */
 	uint32_t mtu;		/* longer ones are dropped; 0: none are */
+	uint32_t rail_mtu[4];	/* of the path by rail i, and of its interfaces; 0: it has no other than these */
+	uint64_t rail_rate[4];	/* likewise, in place of rate; its queue is 20 ms long */
+	bool mtu_known;		/* the systems refuse what is longer than that */
 	uint32_t dgram_max;	/* of the interfaces */
 	double held;		/* share of datagrams that wait for the end of a cut, as behind ARP */
 	double stolen;		/* share of datagrams of which a copy arrives from SNET_STRANGER */

@@ -236,6 +236,95 @@ static void all_away(void)
 	snet_down = 0;
 }
 
+/* sizes - rails of other MTUs than path 0, which their systems know, or not: each has datagrams of its own MTU. */
+static void sizes(uint32_t first, uint32_t second, bool known)
+{
+	struct snet_conf conf = { .dgram_max = 65491, .delay_ns = 50000, .rate = 20000000, .queue = 200000,
+				  .rail_mtu = { first, second }, .mtu_known = known };
+	const struct rxd_conn *path;
+	unsigned i;
+
+	begin(40, &conf, 2, 2);
+	longest_stop(snet_now + CLOCK_NS_PER_S / 2);
+	CHECK(rxd_rails_stand(rails(0, 1)) == 2);
+	for (i = 0; i < 2; i++) {
+		path = rails(0, 1)->base.path[i].conn;
+		CHECK(path->mtu.now <= conf.rail_mtu[i] && path->mtu.now > conf.rail_mtu[i] * 9 / 10);
+		CHECK(rails(0, 1)->carried[i] > 2000000);
+	}
+	settle();
+	end();
+}
+
+/* narrowed - the MTU of rail @i falls in mid-run, and nobody says so: the messages go on, and it carries shorter ones. */
+static void narrowed(unsigned i)
+{
+	struct snet_conf conf = { .dgram_max = 65491, .delay_ns = 50000, .rate = 20000000, .queue = 200000,
+				  .rail_mtu = { 8972, 8972 } };
+	const struct rxd_conn *path;
+	uint64_t carried;
+
+	begin(42, &conf, 2, 2);
+	longest_stop(snet_now + CLOCK_NS_PER_S / 2);
+	CHECK(rxd_rails_stand(rails(0, 1)) == 2);
+	snet_conf.rail_mtu[i] = 1472;
+	CHECK(longest_stop(snet_now + CLOCK_NS_PER_S) < CLOCK_NS_PER_S / 4);
+	carried = rails(0, 1)->carried[i];
+	longest_stop(snet_now + CLOCK_NS_PER_S / 2);
+	CHECK(rxd_rails_stand(rails(0, 1)) == 2);
+	path = rails(0, 1)->base.path[i].conn;
+	CHECK(path->mtu.now <= 1472 && path->mtu.now > 1472 * 9 / 10);
+	CHECK(rails(0, 1)->carried[i] > carried + 4000000);
+	settle();
+	end();
+}
+
+/* shares - rails of @rate, MB/s, with queues of 20 ms, under long messages: together they carry nine tenths of the sum. */
+static void shares(const uint64_t rate[3])
+{
+	struct snet_conf conf = { .dgram_max = 1456, .delay_ns = 100000 };
+	unsigned cnt = rate[2] ? 3 : 2, i;
+	uint64_t sum = 0, from, until;
+
+	for (i = 0; i < cnt; i++) {
+		conf.rail_rate[i] = rate[i] * 1000000;
+		sum += rate[i];
+	}
+	begin(41, &conf, cnt, cnt);
+	for (i = 0; i < 2; i++) {
+		from = conn(0, 1)->una;
+		until = snet_now + CLOCK_NS_PER_S / 2;
+		while (snet_now < until) {
+			while (nodes[0]->peers[1].out < 32)
+				send_some(0, 1, 1, RXD_PAYLOAD_MAX);
+			step();
+		}
+	}
+	CHECK(conn(0, 1)->una - from > sum * 450000);
+	settle();
+	end();
+}
+
+static void all_shares(void)
+{
+	static const uint64_t rates[][3] = { { 12, 25 }, { 50, 12 }, { 12, 25, 50 }, { 50, 25, 12 }, { 25, 12, 50 } };
+	unsigned i;
+
+	for (i = 0; i < sizeof(rates) / sizeof(rates[0]); i++)
+		shares(rates[i]);
+}
+
+static void all_sizes(void)
+{
+	static const uint32_t mtus[] = { 8972, 1472, 1252 };
+	unsigned i;
+
+	for (i = 0; i < 18; i++)
+		sizes(mtus[i % 3], mtus[i / 3 % 3], i < 9);
+	narrowed(0);
+	narrowed(1);
+}
+
 /* outage - some of what is sent in it arrives when it is over, which is no round trip of any path, and it says nothing of
  * long datagrams: the messages go on, and no datagram is taken for one that is too long.
  */
@@ -447,6 +536,8 @@ int main(int argc, char **argv)
 	down();
 	all_silent(false);
 	all_silent(true);
+	all_shares();
+	all_sizes();
 	for (i = 0; i < sizeof(outages) / sizeof(*outages); i++)
 		outage(outages[i]);
 	for (i = first; i < first + cnt / 25; i++)
