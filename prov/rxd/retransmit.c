@@ -163,12 +163,25 @@ static const struct rxd_loss_ops *loss_ops_of(const struct rxd_conn *conn)
 	return rxd_is_rail(conn) ? &rail_loss_ops : &loss_ops;
 }
 
+/* has_waited - the first ACK after several timeouts: it, and what is in flight, has waited for the peer, an interface
+ * or ARP, up to as long as the silence.  That is no RTT of the path, and probe timeouts that follow from it would be of
+ * seconds.  The next sample counts however many probes it took: the path may be another, with a longer RTT.
+ */
+static bool has_waited(struct rxd_conn *conn)
+{
+	if (__builtin_expect(conn->loss.probes < PERSISTENT, 1) || rxd_rtt_is_first(&conn->rtt))
+		return false;
+	rxd_rtt_again(&conn->rtt);
+	rxd_loss_waited(&conn->loss);
+	return true;
+}
+
 static void rtt_sample(struct rxd_conn *conn, const struct rxd_pkt *pkt, uint64_t now)
 {
 	uint64_t sent_ns = rxd_loss_sent_ns(&conn->loss, pkt->ack.largest);
 	uint64_t delay = (uint64_t) pkt->ack.delay_us * 1000;
 
-	if (!sent_ns || now <= sent_ns)
+	if (!sent_ns || now <= sent_ns || has_waited(conn))
 		return;
 	rxd_cc_on_rtt(&conn->cc, now, now - sent_ns);
 	rxd_rtt_sample(&conn->rtt, now - sent_ns,
@@ -242,18 +255,6 @@ static void on_marks(struct rxd_conn *conn, const struct rxd_pkt *pkt, const str
 		log_ecn_off(conn);
 }
 
-/* end_silence - the first ACK after several timeouts: what is in flight has waited for the peer, for an interface or for
- * ARP, up to as long as the silence.  That is no RTT of the path, and probe timeouts that follow from it would be of
- * seconds.  The first sample of all is taken as it is: the RTT of a long path is above the guess.
- */
-static void end_silence(struct rxd_conn *conn)
-{
-	if (rxd_rtt_is_first(&conn->rtt))
-		return;
-	rxd_rtt_init(&conn->rtt);
-	rxd_loss_waited(&conn->loss);
-}
-
 /* on_ack - @main: the connection whose stream @conn carries, mostly itself. */
 static inline void on_ack(struct rxd_conn *conn, struct rxd_conn *main, const struct rxd_loss_ops *ops,
 			  const struct rxd_pkt *pkt, uint64_t now)
@@ -275,8 +276,6 @@ static inline void on_ack(struct rxd_conn *conn, struct rxd_conn *main, const st
 	rxd_loss_detect(&conn->loss, now, &conn->rtt, ops, &a);
 	if (a.lost && conn->loss.probes >= PERSISTENT)
 		rxd_cc_on_persistent(&conn->cc, now);
-	if (a.any && conn->loss.probes >= PERSISTENT)
-		end_silence(conn);
 	if (a.any)
 		conn->loss.probes = 0;
 	conn->unanswered_ns = conn->loss.out_cnt ? now : 0;

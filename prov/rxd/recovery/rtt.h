@@ -42,7 +42,14 @@ static inline void rxd_rtt_init(struct rxd_rtt *rtt)
 	rtt->few = RXD_RTT_FEW;
 }
 
-/* rxd_rtt_is_first - is there one sample, or none? */
+/* rxd_rtt_again - the path may be another: the minima are forgotten after as many samples as after rxd_rtt_init(). */
+static inline void rxd_rtt_again(struct rxd_rtt *rtt)
+{
+	rtt->left = RXD_RTT_SAMPLES;
+	rtt->min_next = UINT64_MAX;
+}
+
+/* rxd_rtt_is_first - was there no sample since rxd_rtt_init() or rxd_rtt_again(), or one since the former? */
 static inline bool rxd_rtt_is_first(const struct rxd_rtt *rtt)
 {
 	return rtt->left == RXD_RTT_SAMPLES;

@@ -256,7 +256,7 @@ static void sizes(uint32_t first, uint32_t second, bool known)
 	end();
 }
 
-/* narrowed - the MTU of rail @i falls in mid-run, and nobody says so: the messages go on, and it carries shorter ones. */
+/* narrowed - the MTU of rail @i falls in mid-run: the messages go on, and it carries shorter ones. */
 static void narrowed(unsigned i)
 {
 	struct snet_conf conf = { .dgram_max = 65491, .delay_ns = 50000, .rate = 20000000, .queue = 200000,
