@@ -28,7 +28,7 @@
 #define SOURCE_SHARE 4			/* a quarter of them are of one address, at most */
 #define ACCEPT_MAX 64			/* per event */
 #define HALF_OPEN_NS (1 * CLOCK_NS_PER_S)
-#define SILENT_NS (10 * CLOCK_NS_PER_MS)	/* a peer whose program polls speaks at once; not measured */
+#define SILENT_NS (100 * CLOCK_NS_PER_MS)
 #define FD_WAIT_NS (500 * CLOCK_NS_PER_MS)	/* time for idle connections to be parked */
 
 static const struct tcp_wireup *wireup_of(const struct tcp_link *link)
