@@ -584,7 +584,7 @@ static int peer_at(struct end *e, struct sockaddr_in *sin, fi_addr_t *to)
 /* all_from_one_source - what @e sends to this peer, before and after it has a connected socket. */
 static void all_from_one_source(struct end *e, int fd, fi_addr_t to)
 {
-	struct sockaddr_in first, from;
+	struct sockaddr_in first = { 0 }, from;
 	socklen_t len;
 	char buf[64];
 	int i;
