@@ -73,7 +73,13 @@ ssize_t sendmsg(int fd, const struct msghdr *msg, int flags)
 	return real()(SYS_sendmsg, fd, msg, flags);
 }
 
-int sendmmsg(int fd, struct mmsghdr *msg, unsigned cnt, int flags)
+#ifdef __GLIBC__
+typedef int mmsg_flags;
+#else
+typedef unsigned mmsg_flags;
+#endif
+
+int sendmmsg(int fd, struct mmsghdr *msg, unsigned cnt, mmsg_flags flags)
 {
 	calls.sendmmsg++;
 	if (fails(&send_err, &full))
@@ -102,7 +108,7 @@ ssize_t recvfrom(int fd, void *buf, size_t len, int flags, struct sockaddr *from
 	return ret;
 }
 
-int recvmmsg(int fd, struct mmsghdr *msg, unsigned cnt, int flags, struct timespec *timeout)
+int recvmmsg(int fd, struct mmsghdr *msg, unsigned cnt, mmsg_flags flags, struct timespec *timeout)
 {
 	int ret;
 

@@ -525,6 +525,16 @@ static void soak_step(bool trouble)
 	}
 }
 
+/* Bytes that malloc() has given; 0 where the C library does not tell. */
+static size_t memory_used(void)
+{
+#ifdef __GLIBC__
+	return mallinfo2().uordblks;
+#else
+	return 0;
+#endif
+}
+
 /* Between two phases everything has arrived; then the memory in use is compared. */
 static void soak(uint64_t seconds)
 {
@@ -556,7 +566,7 @@ static void soak(uint64_t seconds)
 		if (!trouble && conf.loss < (conf.burst > 1 ? 0.1 : 0.4))
 			CHECK(!nodes_downs);
 		nodes_downs = 0;
-		used = mallinfo2().uordblks;
+		used = memory_used();
 		if (snet_now - start < (end - start) / 3)
 			early = used > early ? used : early;
 		else if (snet_now - start > (end - start) / 3 * 2)
