@@ -312,6 +312,8 @@ static void handshake_answer(struct tcp_conn *conn, enum tcp_hello_verdict verdi
 	    hello->kind == conn->link->kind && hello->serial == conn->serial) {
 		handshake_welcome(conn, hello);
 	} else if (verdict == TCP_HELLO_OK && hello->type == TCP_WIRE_REFUSE) {
+		if (hello->reason == CHAN_ADDR_BAD)
+			tcp_sec_log_refusal(conn);
 		conn->wireup->refused(conn, hello, data);
 	} else if (verdict == TCP_HELLO_VERSION) {
 		log_version(conn, hello->version, "refused, or answered in another version");
@@ -428,6 +430,8 @@ static void on_request(struct tcp_conn *conn, enum tcp_hello_verdict verdict,
 	} else if (hello->kind != conn->link->kind) {
 		log_handshake(conn, "was refused: its endpoint is of another type (RDM, MSG) than this one");
 		tcp_conn_refuse(conn, CHAN_KIND_BAD, NULL, 0);
+	} else if (!tcp_sec_is_claim_true(conn, &hello->addr)) {
+		tcp_conn_refuse(conn, CHAN_ADDR_BAD, NULL, 0);
 	} else {
 		conn->wireup->hello(conn, hello, private_data(conn));
 	}

@@ -23,6 +23,7 @@
 
 #include "secure/level.h"
 
+union net_sa;
 struct sec_policy;
 struct tcp_conn;
 struct tcp_link;
@@ -41,6 +42,13 @@ const char *tcp_sec_text(const struct tcp_conn *conn);
  * the peer has proven is one of the endpoint's.  Logged.
  */
 bool tcp_sec_may_take(const struct tcp_link *link, const struct tcp_conn *conn);
+
+/* tcp_sec_is_claim_true - may the peer of @conn, a request, be where its HELLO says: does its certificate have that
+ * address?  For a MSG endpoint it is the address that it connects from.  True without certificates.  Logged.
+ * tcp_sec_log_refusal - the same at the other side, which was refused for its address.
+ */
+bool tcp_sec_is_claim_true(struct tcp_conn *conn, const union net_sa *said);
+void tcp_sec_log_refusal(struct tcp_conn *conn);
 
 /* ---- the handshake -------------------------------------------------------- */
 

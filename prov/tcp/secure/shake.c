@@ -8,10 +8,12 @@
 
 #include <errno.h>
 #include <rdma/fi_errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
+#include "secure/cert.h"
 #include "secure/policy.h"
 #include "secure/secret.h"
 
@@ -103,6 +105,7 @@ static void free_sec(struct tcp_conn_end *end)
 	struct tcp_sec *sec = (struct tcp_sec *) end;	/* its first member */
 
 	shake_close(sec);
+	sec_peer_cert_free(sec->peer);
 	if (sec->open)
 		sec_channel_close(&sec->chan);
 	free(sec->out);
@@ -141,6 +144,57 @@ int tcp_sec_new(struct tcp_conn *conn)
 		TCP_WARN(conn->link->conf, "the keys that were read before stay in use: %s\n", why);
 	conn->tx.indirect = true;
 	return open_shake(conn, policy);
+}
+
+/* ---- whose certificate it is ------------------------------------------------- */
+
+/* claimed_addr - where the endpoint of a client says that it is.  A MSG endpoint is known by the address that it
+ * connects from, and so is what is above it.
+ */
+static const union net_sa *claimed_addr(const struct tcp_conn *conn, const union net_sa *said)
+{
+	bool asked = conn->link->kind == TCP_WIRE_RDM;
+
+	return asked && net_addr_len(&said->sa) && !net_addr_is_any(&said->sa) ? said : &conn->peer;
+}
+
+bool tcp_sec_is_claim_true(struct tcp_conn *conn, const union net_sa *said)
+{
+	struct tcp_sec *sec = conn->sec;
+	char why[SEC_WHY_MAX], names[256], text[NET_ADDR_TEXT_MAX];
+	const union net_sa *claimed = claimed_addr(conn, said);
+	uint8_t address[SEC_TO_SIZE] = { 0 };
+	bool fits;
+
+	if (!sec || !sec->by_cert)
+		return true;
+	sec_to_pack(claimed, net_addr_len(&claimed->sa), address);
+	fits = sec->peer && sec_peer_cert_is_at(sec->peer, address);
+	if (!fits) {
+		snprintf(names, sizeof(names), "none");
+		if (sec->peer)
+			sec_peer_cert_text(sec->peer, names, sizeof(names));
+		snprintf(why, sizeof(why), "its endpoint is at %s, and its certificate is of %s: give it one with that "
+			 "address as a subjectAltName of type iPAddress", net_addr_text(&claimed->sa, text), names);
+		tcp_sec_log(conn, "was refused", why);
+	}
+	sec_peer_cert_free(sec->peer);
+	sec->peer = NULL;
+	return fits;
+}
+
+void tcp_sec_log_refusal(struct tcp_conn *conn)
+{
+	char why[SEC_WHY_MAX], text[NET_ADDR_TEXT_MAX];
+	union net_sa own = conn->link->name;
+
+	if (!conn->sec || !conn->sec->by_cert)
+		return;
+	if (!net_addr_len(&own.sa) && net_sock_name(conn->src.fd, &own))
+		return;
+	snprintf(why, sizeof(why), "is %s, where our endpoint is, an iPAddress of the certificate of FI_TLS_CERT?",
+		 net_addr_text(&own.sa, text));
+	tcp_sec_log(conn, "refuses our certificate or address", why);
 }
 
 /* ---- the handshake ---------------------------------------------------------- */
@@ -213,6 +267,8 @@ static bool on_shaken(struct tcp_conn *conn)
 		    sec_channel_open(&sec->chan, sec->level, !conn->ours, exported, 0);
 	explicit_bzero(exported, sizeof(exported));
 	memcpy(sec->key_name, sec_shake_key_name(sec->shake), sizeof(sec->key_name));
+	if (!conn->ours)
+		sec->peer = sec_shake_peer(sec->shake);
 	shake_close(sec);
 	if (!sec->open)
 		tcp_conn_fail(conn, FI_ENOMEM, false);

@@ -19,6 +19,7 @@ struct tcp_sec {
 	struct sec_keys *keys;		/* of @shake */
 	enum sec_level level;
 	bool open;			/* the peer has proven the key: @chan is keyed */
+	struct sec_peer_cert *peer;	/* of a client, until its request was judged; NULL: none */
 	bool by_cert;			/* the proof is a certificate, else a key */
 	uint8_t key_name[SEC_NAME_SIZE];	/* of the key that a client has proven */
 	bool heard;			/* bytes of the handshake have come */

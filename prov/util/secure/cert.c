@@ -323,6 +323,50 @@ bool sec_cert_shake_proven(struct sec_cert_shake *shake, void *ssl)
 	return false;
 }
 
+/* ---- the certificate of a peer ------------------------------------------------------ */
+
+struct sec_peer_cert *sec_cert_peer(void *ssl)
+{
+	return (struct sec_peer_cert *) tls->SSL_get1_peer_certificate(ssl);
+}
+
+void sec_peer_cert_free(struct sec_peer_cert *cert)
+{
+	if (cert)
+		tls->X509_free((X509 *) cert);
+}
+
+static const uint8_t *net_bytes(const uint8_t address[16], size_t *len_p)
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+	bool is_v4 = !memcmp(address, mapped, sizeof(mapped));
+
+	*len_p = is_v4 ? 4 : 16;
+	return address + (is_v4 ? 12 : 0);
+}
+
+bool sec_peer_cert_is_at(struct sec_peer_cert *cert, const uint8_t address[16])
+{
+	size_t len;
+	const uint8_t *bytes = net_bytes(address, &len);
+
+	return tls->X509_check_ip((X509 *) cert, bytes, len, 0) == 1;
+}
+
+void sec_peer_cert_text(const struct sec_peer_cert *cert, char *text, size_t size)
+{
+	GENERAL_NAMES *names = tls->X509_get_ext_d2i((const X509 *) cert, NID_subject_alt_name, NULL, NULL);
+	char name[NAME_MAX_LEN + 1];
+	size_t used = 0;
+	int i;
+
+	snprintf(text, size, "no name");
+	for (i = 0; names && i < tls->OPENSSL_sk_num((const OPENSSL_STACK *) names) && used < size; i++)
+		if (name_text(tls->OPENSSL_sk_value((const OPENSSL_STACK *) names, i), name))
+			used += (size_t) snprintf(text + used, size - used, "%s%s", used ? ", " : "", name);
+	tls->GENERAL_NAMES_free(names);
+}
+
 /* ---- a set of files ----------------------------------------------------------------- */
 
 static int fill_certs(struct sec_certs *certs, const struct sec_cert_files *files, char *why, size_t why_len)
@@ -374,6 +418,20 @@ int sec_certs_open(const struct sec_cert_files *files, struct sec_certs **certs_
 }
 
 void sec_certs_close(struct sec_certs *certs)
+{
+}
+
+/* There is no certificate that these could be called with. */
+void sec_peer_cert_free(struct sec_peer_cert *cert)
+{
+}
+
+bool sec_peer_cert_is_at(struct sec_peer_cert *cert, const uint8_t address[16])
+{
+	return false;
+}
+
+void sec_peer_cert_text(const struct sec_peer_cert *cert, char *text, size_t size)
 {
 }
 #endif

@@ -4,7 +4,7 @@
 /*
  * cert.h - certificates: both sides of a handshake have one of a CA that both trust, in place of a key that they
  * share.  The certificate of a server names the address that was meant; that of a client has a name that FI_TLS_PEERS
- * lets in.
+ * lets in, and the address that its endpoint claims, which its user compares when it knows it.
  */
 #ifndef SEC_CERT_H
 #define SEC_CERT_H
@@ -57,5 +57,19 @@ bool sec_cert_shake_begin(struct sec_cert_shake *shake, void *ssl, const uint8_t
 
 /* sec_cert_shake_proven - the handshake is done: was the peer's chain verified, and does it speak what we do? */
 bool sec_cert_shake_proven(struct sec_cert_shake *shake, void *ssl);
+
+/* ---- the certificate of a peer, after the handshake ---------------------------- */
+
+struct sec_peer_cert;			/* one that was verified */
+
+/* sec_cert_peer - that of the peer of @ssl; NULL: it has none.  Ownership: sec_peer_cert_free(), which takes NULL. */
+struct sec_peer_cert *sec_cert_peer(void *ssl);
+void sec_peer_cert_free(struct sec_peer_cert *cert);
+
+/* sec_peer_cert_is_at - has it @address (IPv6, or IPv4 mapped into it) as an iPAddress? */
+bool sec_peer_cert_is_at(struct sec_peer_cert *cert, const uint8_t address[16]);
+
+/* sec_peer_cert_text - its names, with commas between, as many as there is room for. */
+void sec_peer_cert_text(const struct sec_peer_cert *cert, char *text, size_t size);
 
 #endif

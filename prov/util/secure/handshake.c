@@ -315,6 +315,11 @@ const struct sec_context *sec_shake_context(const struct sec_shake *shake)
 {
 	return &shake->context;
 }
+
+struct sec_peer_cert *sec_shake_peer(const struct sec_shake *shake)
+{
+	return shake->attr.certs ? sec_cert_peer(shake->ssl) : NULL;
+}
 #else
 bool sec_shake_ready(const char **why_p)
 {
@@ -357,6 +362,11 @@ const uint8_t *sec_shake_key_name(const struct sec_shake *shake)
 }
 
 const struct sec_context *sec_shake_context(const struct sec_shake *shake)
+{
+	return NULL;
+}
+
+struct sec_peer_cert *sec_shake_peer(const struct sec_shake *shake)
 {
 	return NULL;
 }

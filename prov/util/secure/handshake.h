@@ -41,6 +41,7 @@ struct sec_shake_attr {
 	const char *other;	/* server: what the log says of a client that means another one; NULL: an address */
 };
 
+struct sec_peer_cert;
 struct sec_shake;
 
 /* sec_shake_ready - can handshakes be made here?  Loads libssl.
@@ -79,6 +80,9 @@ const uint8_t *sec_shake_key_name(const struct sec_shake *shake);
 
 /* sec_shake_context - what the client said of itself: for the server, when it is done. */
 const struct sec_context *sec_shake_context(const struct sec_shake *shake);
+
+/* sec_shake_peer - the certificate of the peer, when it is done; NULL with keys.  Ownership: sec_peer_cert_free(). */
+struct sec_peer_cert *sec_shake_peer(const struct sec_shake *shake);
 
 /* sec_shake_export - the secret of this handshake, equal at both ends, when it is done. */
 bool sec_shake_export(struct sec_shake *shake, uint8_t secret[SEC_HASH_SIZE]);

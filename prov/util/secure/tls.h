@@ -65,6 +65,7 @@
 	X(SSL_get0_alpn_selected) \
 	X(SSL_get0_param) \
 	X(SSL_get0_peer_certificate) \
+	X(SSL_get1_peer_certificate) \
 	X(SSL_get_error) \
 	X(SSL_get_ex_data) \
 	X(SSL_get_ex_data_X509_STORE_CTX_idx) \
@@ -88,6 +89,7 @@
 	X(X509_STORE_add_crl) \
 	X(X509_STORE_set_flags) \
 	X(X509_VERIFY_PARAM_set1_ip) \
+	X(X509_check_ip) \
 	X(X509_free) \
 	X(X509_get_ext_d2i) \
 	X(X509_verify_cert_error_string)
