@@ -353,6 +353,14 @@ bool sec_peer_cert_is_at(struct sec_peer_cert *cert, const uint8_t address[16])
 	return tls->X509_check_ip((X509 *) cert, bytes, len, 0) == 1;
 }
 
+/* make_plain - names are the peer's words: whoever reads the log gets text, and no control characters. */
+static void make_plain(char *text)
+{
+	for (; *text; text++)
+		if (*text < ' ' || *text > '~')
+			*text = '?';
+}
+
 void sec_peer_cert_text(const struct sec_peer_cert *cert, char *text, size_t size)
 {
 	GENERAL_NAMES *names = tls->X509_get_ext_d2i((const X509 *) cert, NID_subject_alt_name, NULL, NULL);
@@ -365,6 +373,7 @@ void sec_peer_cert_text(const struct sec_peer_cert *cert, char *text, size_t siz
 		if (name_text(tls->OPENSSL_sk_value((const OPENSSL_STACK *) names, i), name))
 			used += (size_t) snprintf(text + used, size - used, "%s%s", used ? ", " : "", name);
 	tls->GENERAL_NAMES_free(names);
+	make_plain(text);
 }
 
 /* ---- a set of files ----------------------------------------------------------------- */

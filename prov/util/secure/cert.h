@@ -69,7 +69,7 @@ void sec_peer_cert_free(struct sec_peer_cert *cert);
 /* sec_peer_cert_is_at - has it @address (IPv6, or IPv4 mapped into it) as an iPAddress? */
 bool sec_peer_cert_is_at(struct sec_peer_cert *cert, const uint8_t address[16]);
 
-/* sec_peer_cert_text - its names, with commas between, as many as there is room for. */
+/* sec_peer_cert_text - its names, with commas between, as many as there is room for; what is not printable is a "?". */
 void sec_peer_cert_text(const struct sec_peer_cert *cert, char *text, size_t size);
 
 #endif

@@ -122,7 +122,7 @@ static void members_are_accepted(void **state)
 		{ { .name = "node" }, { .name = "node" } },
 		{ { .name = "guest", .crl = true }, { .name = "node", .crl = true } },
 		{ { .name = "client" }, { .name = "node" } },
-		{ { .name = "far" }, { .name = "node" } },		/* a client's address is not looked at */
+		{ { .name = "far" }, { .name = "node" } },		/* its address is its user's to compare */
 		{ { .name = "guest" }, { .name = "node", .peers = "x.example,*.JOB.example" } },
 		{ { .name = "node" }, { .name = "node", .peers = "127.0.0.1" } },
 		{ { .name = "node", .level = SEC_AUTH }, { .name = "node", .level = SEC_AUTH } },
@@ -162,6 +162,45 @@ static void others_are_refused(void **state)
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		shake(cases[i].sides, cases[i].refuses, cases[i].reason);
+}
+
+/* What is kept of a client's certificate: its addresses, and its names for the log. */
+static void a_clients_certificate_is_kept(void **state)
+{
+	static const struct {
+		const char *name, *text;
+		bool is_here;
+	} cases[] = {
+		{ "node", "127.0.0.1, ::1, node.job.example", true },
+		{ "far", "192.0.2.1, far.job.example", false },
+		{ "named", "localhost", false },
+		{ "odd", "odd?[2J.job.example", false },
+	};
+	struct sec_certs *certs[2];
+	struct sec_shake *shakes[2];
+	struct sec_peer_cert *peer;
+	char text[128];
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		shakes[0] = open_shake(&(struct side) { .name = cases[i].name }, false, &certs[0]);
+		shakes[1] = open_shake(&(struct side) { .name = "node" }, true, &certs[1]);
+		while (carry_both(shakes))
+			;
+		peer = sec_shake_peer(shakes[1]);
+		assert_non_null(peer);
+		assert_int_equal(sec_peer_cert_is_at(peer, here), cases[i].is_here);
+		sec_peer_cert_text(peer, text, sizeof(text));
+		assert_string_equal(text, cases[i].text);
+		sec_peer_cert_text(peer, text, 8);
+		assert_memory_equal(text, cases[i].text, 7);
+		assert_int_equal(text[7], 0);
+		sec_peer_cert_free(peer);
+		sec_shake_close(shakes[0]);
+		sec_shake_close(shakes[1]);
+		sec_certs_close(certs[0]);
+		sec_certs_close(certs[1]);
+	}
 }
 
 /* A side with a key and one with a certificate do not talk. */
@@ -256,6 +295,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(members_are_accepted),
 		cmocka_unit_test(others_are_refused),
+		cmocka_unit_test(a_clients_certificate_is_kept),
 		cmocka_unit_test(keys_are_no_certificates),
 		cmocka_unit_test(files_are_checked),
 	};
