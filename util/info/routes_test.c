@@ -10,13 +10,23 @@
 
 #include "routes.h"
 
+/* The kernel writes an address as the number that its four bytes are in memory. */
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define ADDR(a, b, c, d) a b c d
+#else
+#define ADDR(a, b, c, d) d c b a
+#endif
+
+#define GATEWAY ADDR("C0", "00", "02", "01")
+#define MASK ADDR("FF", "FF", "FF", "00")
+
 /* 0.0.0.0/0 by eth0, 192.0.2.0/24 by eth0, 198.51.100.0/24 by eth1, 203.0.113.0/24 refused. */
 static const char four[] =
 	"Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\n"
-	"eth0\t00000000\t010200C0\t0003\t0\t0\t0\t00000000\t0\t0\t0\n"
-	"eth0\t000200C0\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0\n"
-	"eth1\t006433C6\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0\n"
-	"eth1\t007100CB\t00000000\t0201\t0\t0\t0\t00FFFFFF\t0\t0\t0\n"
+	"eth0\t00000000\t" GATEWAY "\t0003\t0\t0\t0\t00000000\t0\t0\t0\n"
+	"eth0\t" ADDR("C0", "00", "02", "00") "\t00000000\t0001\t0\t0\t0\t" MASK "\t0\t0\t0\n"
+	"eth1\t" ADDR("C6", "33", "64", "00") "\t00000000\t0001\t0\t0\t0\t" MASK "\t0\t0\t0\n"
+	"eth1\t" ADDR("CB", "00", "71", "00") "\t00000000\t0201\t0\t0\t0\t" MASK "\t0\t0\t0\n"
 	"eth2 and an incomplete line\n";
 
 /* 2001:db8:1::/48 by eth0, ::/0 refused by lo. */

@@ -164,8 +164,6 @@ static void test_connection(void **state)
 	const struct net_keepalive ka = { .idle_s = 5, .intvl_s = 2, .probes = 3,
 					  .unacked_ms = 9000 };
 	size_t snd = 65536, rcv = 0;
-	char name[32] = "";
-	socklen_t len = sizeof(name);
 	union net_sa addr;
 	int fd[3];
 
@@ -181,10 +179,6 @@ static void test_connection(void **state)
 	assert_int_equal(get_int(fd[1], IPPROTO_TCP, TCP_KEEPINTVL), 2);
 	assert_int_equal(get_int(fd[1], IPPROTO_TCP, TCP_KEEPCNT), 3);
 	assert_int_equal(get_int(fd[1], IPPROTO_TCP, TCP_USER_TIMEOUT), 9000);
-	assert_int_equal(net_sock_congestion(fd[1], "no-such-thing"), -ENOENT);
-	assert_int_equal(net_sock_congestion(fd[1], "reno"), 0);	/* always available */
-	assert_int_equal(getsockopt(fd[1], IPPROTO_TCP, TCP_CONGESTION, name, &len), 0);
-	assert_string_equal(name, "reno");
 	assert_int_equal(net_sock_delay_acks(fd[1]), 0);
 	assert_false(get_int(fd[1], IPPROTO_TCP, TCP_QUICKACK));
 	assert_int_equal(net_sock_buffers(fd[1], &snd, &rcv), 0);
@@ -193,6 +187,26 @@ static void test_connection(void **state)
 	close(fd[0]);
 	close(fd[1]);
 	close(fd[2]);
+}
+
+/* Linux always has "reno". */
+static void test_congestion(void **state)
+{
+	char name[32] = "";
+	socklen_t len = sizeof(name);
+	int fd;
+
+	assert_int_equal(net_sock_open(AF_INET, SOCK_STREAM, &fd), 0);
+	if (setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "reno", 4)) {
+		assert_int_equal(errno, ENOENT);	/* of an emulator that turns the name round as a number */
+		close(fd);
+		skip();
+	}
+	assert_int_equal(net_sock_congestion(fd, "no-such-thing"), -ENOENT);
+	assert_int_equal(net_sock_congestion(fd, "reno"), 0);
+	assert_int_equal(getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, &len), 0);
+	assert_string_equal(name, "reno");
+	close(fd);
 }
 
 static void test_refused(void **state)
@@ -254,6 +268,7 @@ int main(void)
 		cmocka_unit_test(test_bind_without_range),
 		cmocka_unit_test(test_bind_to_a_foreign_address),
 		cmocka_unit_test(test_connection),
+		cmocka_unit_test(test_congestion),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_bad_descriptor),
 		cmocka_unit_test(test_source),

@@ -58,6 +58,26 @@ static void validity_follows_the_manual(void **state)
 	assert_int_equal(eng_atomic_size(FI_VOID), 0);
 }
 
+/* Where the low @size bytes of a 64-bit integer are. */
+static size_t low_at(size_t size)
+{
+	return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? sizeof(uint64_t) - size : 0;
+}
+
+/* The low @size bytes of @v as an integer of that size at @at, and the unsigned one that is there. */
+static void put_int(void *at, uint64_t v, size_t size)
+{
+	memcpy(at, (const char *) &v + low_at(size), size);
+}
+
+static uint64_t get_int(const void *at, size_t size)
+{
+	uint64_t v = 0;
+
+	memcpy((char *) &v + low_at(size), at, size);
+	return v;
+}
+
 /* Model in 64-bit integers, for every integer type up to 64 bits. */
 static uint64_t model(int op, int64_t so, int64_t sa, int64_t sc, int is_signed, uint64_t mask)
 {
@@ -106,7 +126,7 @@ static void integers_match_a_model(void **state)
 		for (op = 0; op <= FI_DIFF; op++) {
 			for (i = 0; i < 2000; i++) {
 				int off = i % 3 ? 0 : 1;	/* every third misaligned */
-				uint64_t want, got = 0, old = 0;
+				uint64_t want, got, old;
 
 				for (k = 0; k < 3; k++) {
 					v[k] = (int64_t) ((uint64_t) random() << 40 ^
@@ -119,12 +139,12 @@ static void integers_match_a_model(void **state)
 					v[k] = is_signed ? (int64_t) ((uint64_t) v[k] << shift) >> shift
 							 : (int64_t) ((uint64_t) v[k] & mask);
 				}
-				memcpy(dst + 8 + off, &v[0], size);
-				memcpy(a + off, &v[1], size);
-				memcpy(c + off, &v[2], size);
+				put_int(dst + 8 + off, (uint64_t) v[0], size);
+				put_int(a + off, (uint64_t) v[1], size);
+				put_int(c + off, (uint64_t) v[2], size);
 				eng_atomic_apply(t, op, dst + 8 + off, a + off, c + off, res + off, 1);
-				memcpy(&got, dst + 8 + off, size);
-				memcpy(&old, res + off, size);
+				got = get_int(dst + 8 + off, size);
+				old = get_int(res + off, size);
 				want = model(op, v[0], v[1], v[2], is_signed, mask) & mask;
 				if (got != want || old != ((uint64_t) v[0] & mask))
 					fail_msg("type %d op %d: %#llx,%#llx,%#llx gave %#llx, not %#llx",
@@ -339,8 +359,7 @@ static void overlapping_ranges_lose_nothing(void **state)
 		pthread_join(th[0], NULL);
 		pthread_join(th[1], NULL);
 		for (i = 0; i < 42; i++) {
-			v = 0;
-			memcpy(&v, mem + i * size, size);
+			v = get_int(mem + i * size, size);
 			assert_int_equal(v, i == 0 || i == 41 ? 20000 : 40000);
 		}
 	}
