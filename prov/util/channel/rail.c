@@ -13,10 +13,14 @@ static bool is_v4_special(const struct sockaddr_in *in)
 	return ip >> 24 == 0 || ip >> 28 >= 14;		/* this network; multicast, reserved, broadcast */
 }
 
-/* An IPv4 address in the form of IPv6 would pass by the rules for IPv4. */
+/* An IPv4 address in the form of IPv6 would pass by the rules for IPv4.  IN6_IS_ADDR_V4COMPAT() of musl looks at
+ * the last byte alone, so that ::192.0.2.1 is none to it.
+ */
 static bool is_v6_special(const struct sockaddr_in6 *in6)
 {
-	return IN6_IS_ADDR_V4MAPPED(&in6->sin6_addr) || IN6_IS_ADDR_V4COMPAT(&in6->sin6_addr);
+	static const uint8_t zero[12];
+
+	return IN6_IS_ADDR_V4MAPPED(&in6->sin6_addr) || !memcmp(&in6->sin6_addr, zero, sizeof(zero));
 }
 
 bool chan_rail_may_list(const struct sockaddr *sa)
