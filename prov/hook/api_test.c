@@ -212,10 +212,12 @@ static void trace_shows_calls(void **state)
 static void failed_calls_say_why(void **state)
 {
 	struct world w;
+	char line[128];
 
 	open_world(&w, "tcp", "trace");
 	assert_int_equal(fi_close(&w.domain->fid), -FI_EBUSY);
-	must_say("= -16, Device or resource busy");
+	snprintf(line, sizeof(line), "= -16, %s", strerror(EBUSY));
+	must_say(line);
 	close_world(&w);
 }
 

@@ -7,7 +7,8 @@
  * Drivers in software register no dma-bufs.  The dma-bufs of these fakes are memory that a process
  * can map, so a mapping of it is registered in their place, at the address that was asked for; the
  * driver of the kernel then reads and writes the device's memory by itself.  The program finds
- * the functions of libibverbs by dlsym(), which answers with those here.
+ * the functions of libibverbs by dlsym(), which answers with those here.  The C library's own
+ * dlsym() is found by its version, thus with glibc alone.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -97,15 +98,17 @@ static int dereg_mr(struct mr *mr)
 static void *find(void *lib, const char *name)
 {
 	static void *(*real)(void *lib, const char *name);
-	void *sym;
 
+#ifdef __GLIBC__
 	if (!real) {
-		sym = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
+		void *sym = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
+
 		if (!sym)
 			sym = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
 		memcpy(&real, &sym, sizeof(real));
 	}
-	return real(lib, name);
+#endif
+	return real ? real(lib, name) : NULL;
 }
 
 DEV_API void *dlsym(void *restrict lib, const char *restrict name)

@@ -42,8 +42,13 @@ static void *edge(const void *from, size_t size)
 
 static void *old_call(const char *name, const char *node)
 {
-	void *sym = dlvsym(RTLD_DEFAULT, name, node);
+	void *sym = NULL;
 
+#ifdef __GLIBC__
+	sym = dlvsym(RTLD_DEFAULT, name, node);
+#else
+	skip();		/* the C library finds the newest version alone */
+#endif
 	if (!sym)
 		print_message("%s@%s is not there\n", name, node);
 	assert_non_null(sym);

@@ -26,10 +26,14 @@ void *__real_malloc(size_t len);
 void *__real_realloc(void *p, size_t len);
 void *__real_calloc(size_t cnt, size_t len);
 void __real_free(void *p);
+
+/* Visible, for the linker takes calls of libraries that name no version (musl has none) for calls of these. */
+#pragma GCC visibility push(default)
 void *__wrap_malloc(size_t len);
 void *__wrap_realloc(void *p, size_t len);
 void *__wrap_calloc(size_t cnt, size_t len);
 void __wrap_free(void *p);
+#pragma GCC visibility pop
 
 /* The length of memory that was mapped for it, or 0: before other memory are words of its allocator. */
 __attribute__((noinline, no_sanitize("address", "thread")))
